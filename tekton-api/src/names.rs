@@ -1,0 +1,150 @@
+//! Names that are computed rather than chosen: of children, containers and volumes.
+//!
+//! Every function is total and deterministic; where upstream adds random text, the caller passes it.
+//! Upstream counterparts: `pkg/names/generate.go` and knative's `kmeta.ChildName`.
+
+use md5::{Digest, Md5};
+
+/// Longest name of a Kubernetes label value, and so of everything that ends up in one.
+const LONGEST: usize = 63;
+/// Length of an MD5 sum in hexadecimal.
+const MD5_LENGTH: usize = 32;
+/// What remains of a parent's name in front of a hash, the suffix included.
+const HEAD: usize = LONGEST - MD5_LENGTH;
+/// Length of random suffixes, and of hashed ones unless told otherwise.
+pub const SUFFIX_LENGTH: usize = 5;
+
+/// Name of a child object: `parent` + `suffix` if that fits into 63 characters, otherwise a shortened
+/// parent, the MD5 sum of what was cut, and the suffix.
+///
+/// ```
+/// assert_eq!(tekton_api::names::child_name("run", "-pod"), "run-pod");
+/// assert_eq!(tekton_api::names::child_name(&"x".repeat(70), "-pod").len(), 63);
+/// ```
+pub fn child_name(parent: &str, suffix: &str) -> String {
+    if parent.len() + suffix.len() <= LONGEST {
+        return without_trailing_punctuation(format!("{parent}{suffix}"));
+    }
+    if suffix.len() >= HEAD {
+        let sum = md5_hex(&[parent, suffix]);
+        let mut name = format!("{}{sum}", prefix(parent, HEAD));
+        let room = LONGEST.saturating_sub(name.len());
+        name.push_str(prefix(suffix, room));
+        return without_trailing_punctuation(name);
+    }
+    format!("{}{}{suffix}", prefix(parent, HEAD - suffix.len()), md5_hex(&[parent]))
+}
+
+/// `name` cut to 63 characters, then freed from trailing characters that are not letters or digits.
+///
+/// ```
+/// assert_eq!(tekton_api::names::restrict_length("step-a-"), "step-a");
+/// ```
+pub fn restrict_length(name: &str) -> String {
+    without_trailing_punctuation(prefix(name, LONGEST).to_owned())
+}
+
+/// `base`, shortened so that a dash and the given random `suffix` still fit into 63 characters.
+pub fn with_suffix(base: &str, suffix: &str) -> String {
+    let room = LONGEST.saturating_sub(suffix.len() + 1);
+    format!("{}-{suffix}", prefix(base, room))
+}
+
+/// `prefix` and a hash of `name` in `length` hexadecimal digits (0 means five).
+///
+/// ```
+/// assert_eq!(tekton_api::names::hashed_name("ws", "cache", 5), "ws-265da");
+/// ```
+pub fn hashed_name(prefix_text: &str, name: &str, length: usize) -> String {
+    let length = if length == 0 { SUFFIX_LENGTH } else { length };
+    let mut hash = format!("{:x}", fnv1a_32(name.as_bytes()));
+    while hash.len() < length {
+        hash.push('0');
+    }
+    format!("{prefix_text}-{}", prefix(&hash, length))
+}
+
+/// Name of a step's container before it is cut to length: `step-NAME`, or `step-unnamed-INDEX`.
+pub fn step_name(name: &str, index: usize) -> String {
+    if name.is_empty() { format!("step-unnamed-{index}") } else { format!("step-{name}") }
+}
+
+/// Name of a step's container in the pod.
+pub fn step_container(name: &str, index: usize) -> String {
+    restrict_length(&step_name(name, index))
+}
+
+/// Name of a sidecar's container in the pod.
+pub fn sidecar_container(name: &str) -> String {
+    restrict_length(&format!("sidecar-{name}"))
+}
+
+/// The first `length` bytes of `text`, fewer if that would split a character.
+fn prefix(text: &str, length: usize) -> &str {
+    let mut end = length.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+fn without_trailing_punctuation(mut name: String) -> String {
+    name.truncate(name.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).len());
+    name
+}
+
+fn md5_hex(parts: &[&str]) -> String {
+    let mut sum = Md5::new();
+    for part in parts {
+        sum.update(part);
+    }
+    sum.finalize().iter().fold(String::with_capacity(MD5_LENGTH), |mut hex, byte| {
+        for nibble in [byte >> 4, byte & 15] {
+            hex.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
+        }
+        hex
+    })
+}
+
+/// The 32-bit FNV-1a hash.
+fn fnv1a_32(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_parents_are_hashed() {
+        assert_eq!(
+            child_name("taskrun-name-which-is-rather-long-and-needs-to-be-shortened-1", "-pod"),
+            "taskrun-name-which-is-rathe192d593502431527b1817de347e7e71b-pod"
+        );
+    }
+
+    #[test]
+    fn long_suffixes_are_hashed_with_the_parent() {
+        assert_eq!(
+            child_name("run", "-longtasklongtasklongtasklongtasklongtasklongtasklongtasklongtasklongtask"),
+            "run0ffa86cb3c973d2174d48b4d767c3d78-longtasklongtasklongtasklon"
+        );
+        assert_eq!(
+            child_name("ab", "-ccccccccccccccccccccccccccc--------------------dddddddddddddd"),
+            "ab88b9b30e166a4e434f6be08b2b07de14-ccccccccccccccccccccccccccc"
+        );
+    }
+
+    #[test]
+    fn hashes_are_padded_to_length() {
+        assert_eq!(hashed_name("ws", "cache", 0), "ws-265da");
+        assert_eq!(hashed_name("ws", "", 12).len(), "ws-".len() + 12);
+    }
+
+    #[test]
+    fn names_lose_trailing_punctuation() {
+        assert_eq!(restrict_length(""), "");
+        assert_eq!(restrict_length(&format!("{}--", "a".repeat(62))), "a".repeat(62));
+        assert_eq!(step_container("", 3), "step-unnamed-3");
+    }
+}
