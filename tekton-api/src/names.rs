@@ -3,6 +3,8 @@
 //! Every function is total and deterministic; where upstream adds random text, the caller passes it.
 //! Upstream counterparts: `pkg/names/generate.go` and knative's `kmeta.ChildName`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use md5::{Digest, Md5};
 
 /// Longest name of a Kubernetes label value, and so of everything that ends up in one.
@@ -62,6 +64,30 @@ pub fn hashed_name(prefix_text: &str, name: &str, length: usize) -> String {
         hash.push('0');
     }
     format!("{prefix_text}-{}", prefix(&hash, length))
+}
+
+/// Names of the volumes of bound workspaces, in order. Each workspace is given by its name and, if a
+/// claim is bound to it, the claim's name; workspaces of one claim share a volume.
+///
+/// ```
+/// let names = tekton_api::names::workspace_volumes([("a", Some("claim")), ("b", Some("claim"))]);
+/// assert_eq!(names, ["ws-e40c2", "ws-e40c2"]);
+/// ```
+pub fn workspace_volumes<'a>(bound: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> Vec<String> {
+    let mut used = BTreeSet::new();
+    let mut claims: BTreeMap<&str, String> = BTreeMap::new();
+    let mut names = Vec::new();
+    for (workspace, claim) in bound {
+        let mut name = hashed_name("ws", workspace, SUFFIX_LENGTH);
+        while !used.insert(name.clone()) {
+            name = hashed_name("ws", &format!("{name}$"), SUFFIX_LENGTH);
+        }
+        names.push(match claim {
+            Some(claim) => claims.entry(claim).or_insert(name).clone(),
+            None => name,
+        });
+    }
+    names
 }
 
 /// Name of a step's container before it is cut to length: `step-NAME`, or `step-unnamed-INDEX`.
