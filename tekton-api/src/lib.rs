@@ -1,3 +1,16 @@
 #![doc = include_str!("../README.md")]
 
+pub mod condition;
+pub mod duration;
+pub mod labels;
 pub mod names;
+pub mod paths;
+pub mod reasons;
+pub mod resolution;
+#[cfg(feature = "test-util")]
+pub mod testing;
+pub mod v1;
+pub mod v1beta1;
+mod wire;
+
+pub use {jiff, k8s_openapi, kube, serde_json};

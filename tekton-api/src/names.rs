@@ -34,7 +34,11 @@ pub fn child_name(parent: &str, suffix: &str) -> String {
         name.push_str(prefix(suffix, room));
         return without_trailing_punctuation(name);
     }
-    format!("{}{}{suffix}", prefix(parent, HEAD - suffix.len()), md5_hex(&[parent]))
+    format!(
+        "{}{}{suffix}",
+        prefix(parent, HEAD - suffix.len()),
+        md5_hex(&[parent])
+    )
 }
 
 /// `name` cut to 63 characters, then freed from trailing characters that are not letters or digits.
@@ -92,7 +96,11 @@ pub fn workspace_volumes<'a>(bound: impl IntoIterator<Item = (&'a str, Option<&'
 
 /// Name of a step's container before it is cut to length: `step-NAME`, or `step-unnamed-INDEX`.
 pub fn step_name(name: &str, index: usize) -> String {
-    if name.is_empty() { format!("step-unnamed-{index}") } else { format!("step-{name}") }
+    if name.is_empty() {
+        format!("step-unnamed-{index}")
+    } else {
+        format!("step-{name}")
+    }
 }
 
 /// Name of a step's container in the pod.
@@ -124,17 +132,21 @@ fn md5_hex(parts: &[&str]) -> String {
     for part in parts {
         sum.update(part);
     }
-    sum.finalize().iter().fold(String::with_capacity(MD5_LENGTH), |mut hex, byte| {
-        for nibble in [byte >> 4, byte & 15] {
-            hex.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
-        }
-        hex
-    })
+    sum.finalize()
+        .iter()
+        .fold(String::with_capacity(MD5_LENGTH), |mut hex, byte| {
+            for nibble in [byte >> 4, byte & 15] {
+                hex.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
+            }
+            hex
+        })
 }
 
 /// The 32-bit FNV-1a hash.
 fn fnv1a_32(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+    bytes.iter().fold(0x811c_9dc5, |hash: u32, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    })
 }
 
 #[cfg(test)]
@@ -144,7 +156,10 @@ mod tests {
     #[test]
     fn long_parents_are_hashed() {
         assert_eq!(
-            child_name("taskrun-name-which-is-rather-long-and-needs-to-be-shortened-1", "-pod"),
+            child_name(
+                "taskrun-name-which-is-rather-long-and-needs-to-be-shortened-1",
+                "-pod"
+            ),
             "taskrun-name-which-is-rathe192d593502431527b1817de347e7e71b-pod"
         );
     }
@@ -152,11 +167,17 @@ mod tests {
     #[test]
     fn long_suffixes_are_hashed_with_the_parent() {
         assert_eq!(
-            child_name("run", "-longtasklongtasklongtasklongtasklongtasklongtasklongtasklongtasklongtask"),
+            child_name(
+                "run",
+                "-longtasklongtasklongtasklongtasklongtasklongtasklongtasklongtasklongtask"
+            ),
             "run0ffa86cb3c973d2174d48b4d767c3d78-longtasklongtasklongtasklon"
         );
         assert_eq!(
-            child_name("ab", "-ccccccccccccccccccccccccccc--------------------dddddddddddddd"),
+            child_name(
+                "ab",
+                "-ccccccccccccccccccccccccccc--------------------dddddddddddddd"
+            ),
             "ab88b9b30e166a4e434f6be08b2b07de14-ccccccccccccccccccccccccccc"
         );
     }

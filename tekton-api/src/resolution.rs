@@ -1,0 +1,3 @@
+//! The group `resolution.tekton.dev`.
+
+pub mod v1beta1;

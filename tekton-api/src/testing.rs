@@ -1,0 +1,3 @@
+//! Golden cases: comparing what this crate computes with what is expected.
+
+pub mod diff;

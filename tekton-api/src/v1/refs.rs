@@ -1,0 +1,69 @@
+//! References to Tasks, Pipelines and StepActions, in the cluster or resolved from elsewhere.
+//!
+//! Upstream counterparts: `taskref_types.go`, `pipelineref_types.go`, `resolver_types.go`, and `Ref` of
+//! `container_types.go` in `pkg/apis/pipeline/v1`.
+
+use super::Param;
+use crate::wire::wire_struct;
+
+wire_struct! {
+/// Points to a Task, or to the kind of a custom task.
+pub struct TaskRef {
+    /// The name in the namespace of the run.
+    #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
+    pub name: Option<String>,
+    /// `Task`, or the kind of a custom task.
+    #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
+    pub kind: Option<String>,
+    /// The group and version of a custom task.
+    #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
+    pub api_version: Option<String>,
+    /// The resolver that fetches the Task.
+    #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
+    pub resolver: Option<String>,
+    /// What the resolver is told.
+    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    pub params: Vec<Param>,
+}
+}
+
+wire_struct! {
+/// Points to a Pipeline.
+pub struct PipelineRef {
+    /// The name in the namespace of the run.
+    #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
+    pub name: Option<String>,
+    /// The group and version.
+    #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
+    pub api_version: Option<String>,
+    /// The resolver that fetches the Pipeline.
+    #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
+    pub resolver: Option<String>,
+    /// What the resolver is told.
+    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    pub params: Vec<Param>,
+}
+}
+
+wire_struct! {
+/// Points to a StepAction.
+pub struct Ref {
+    /// The name in the namespace of the run.
+    #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
+    pub name: Option<String>,
+    /// The resolver that fetches the StepAction.
+    #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
+    pub resolver: Option<String>,
+    /// What the resolver is told.
+    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    pub params: Vec<Param>,
+}
+}
+
+impl TaskRef {
+    /// Whether the reference, by its apiVersion and kind, is to a custom task.
+    pub fn is_custom_task(&self) -> bool {
+        self.api_version.as_deref().is_some_and(|text| !text.is_empty())
+            && self.kind.as_deref().is_some_and(|text| !text.is_empty())
+    }
+}

@@ -1,0 +1,4 @@
+//! Integration tests of the crate.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+mod roundtrip;
