@@ -7,10 +7,14 @@ pub mod names;
 pub mod paths;
 pub mod reasons;
 pub mod resolution;
+pub mod result_ref;
+pub mod substitute;
 #[cfg(feature = "test-util")]
 pub mod testing;
 pub mod v1;
 pub mod v1beta1;
 mod wire;
+#[cfg(feature = "yaml")]
+pub mod yaml;
 
 pub use {jiff, k8s_openapi, kube, serde_json};

@@ -1,0 +1,1 @@
+//! Which fields of which type are subject to substitution.
