@@ -12,6 +12,7 @@ pub mod substitute;
 #[cfg(feature = "test-util")]
 pub mod testing;
 pub mod v1;
+pub mod v1alpha1;
 pub mod v1beta1;
 mod wire;
 #[cfg(feature = "yaml")]
