@@ -6,6 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use md5::{Digest, Md5};
+use sha2::Sha256;
+
+use crate::v1::{Param, ParamValue};
 
 /// Longest name of a Kubernetes label value, and so of everything that ends up in one.
 const LONGEST: usize = 63;
@@ -113,6 +116,57 @@ pub fn sidecar_container(name: &str) -> String {
     restrict_length(&format!("sidecar-{name}"))
 }
 
+/// Name of the claim made from a template: the template's name (or `pvc`) and a hash of the workspace and the
+/// uid of the run.
+pub fn volume_claim(template: &str, workspace: &str, owner_uid: &str) -> String {
+    let sum = Sha256::digest(format!("{workspace}{owner_uid}"));
+    let hash: String = sum.iter().take(5).map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{hash}", if template.is_empty() { "pvc" } else { template })
+}
+
+/// Name of a ResolutionRequest: the resolver and a hash of what is asked for on whose behalf, so that a run
+/// asks only once. `base` is `NAMESPACE/NAME` of the run.
+pub fn resolution_request(resolver: &str, base: &str, params: &[Param], url: &str) -> String {
+    let mut hash = Fnv128::default();
+    hash.write(base.as_bytes());
+    let mut sorted: Vec<&Param> = params.iter().collect();
+    sorted.sort_by(|one, other| one.name.cmp(&other.name));
+    for param in sorted {
+        hash.write(param.name.as_bytes());
+        match &param.value {
+            ParamValue::String(text) => hash.write(text.as_bytes()),
+            value => hash.write(&go_json(value)),
+        }
+    }
+    hash.write(url.as_bytes());
+    let hash = format!("{:032x}", hash.0);
+    format!("{}-{hash}", prefix(resolver, LONGEST - hash.len() - 1))
+}
+
+/// The JSON of a value with those characters escaped that Go escapes for HTML's sake.
+fn go_json(value: &ParamValue) -> Vec<u8> {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    let escapes = [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")];
+    escapes.iter().fold(text, |text, (character, escape)| text.replace(*character, escape)).into_bytes()
+}
+
+/// The 128-bit FNV-1a hash.
+struct Fnv128(u128);
+
+impl Default for Fnv128 {
+    fn default() -> Self {
+        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+}
+
+impl Fnv128 {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);
+        }
+    }
+}
+
 /// The first `length` bytes of `text`, fewer if that would split a character.
 fn prefix(text: &str, length: usize) -> &str {
     let mut end = length.min(text.len());
@@ -152,6 +206,15 @@ fn fnv1a_32(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn requests_and_claims_are_hashed() {
+        assert_eq!(
+            resolution_request("http", "ci/run", &[], "https://x.local/t.yaml"),
+            "http-668dd5a7615591b1c821929a3a86dc0f"
+        );
+        assert_eq!(volume_claim("", "w", "u").len(), "pvc-".len() + 10);
+    }
 
     #[test]
     fn long_parents_are_hashed() {

@@ -63,5 +63,17 @@ open_enum! {
         FailureIgnored = "FailureIgnored",
         /// It waits for the permission to start.
         Pending = "TaskRunPending",
+        /// The pod waits for something.
+        PodPending = "Pending",
+        /// The pod exceeds a quota of the namespace.
+        ExceededResourceQuota = "ExceededResourceQuota",
+        /// No node has room for the pod.
+        ExceededNodeResources = "ExceededNodeResources",
+        /// An image could not be pulled yet.
+        PullImageFailed = "PullImageFailed",
+        /// The pod was refused by a security policy.
+        PodAdmissionFailed = "PodAdmissionFailed",
+        /// The claim for a workspace could not be created.
+        CouldntCreateWorkspacePvc = "CouldntCreateWorkspacePVC",
     }
 }
