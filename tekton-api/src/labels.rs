@@ -107,3 +107,5 @@ pub const CACHE_TIMESTAMP: &str = "resolution.tekton.dev/cache-timestamp";
 pub const CACHE_RESOLVER_TYPE: &str = "resolution.tekton.dev/cache-resolver-type";
 /// Annotation: whether the cache was read or written.
 pub const CACHE_OPERATION: &str = "resolution.tekton.dev/cache-operation";
+/// How the steps are executed; `hermetic` asks for no network.
+pub const EXECUTION_MODE: &str = "experimental.tekton.dev/execution-mode";
