@@ -1,0 +1,3 @@
+//! Golden cases of this crate, checked one at a time.
+
+pub mod termination;
