@@ -1,10 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 pub mod condition;
+pub mod config;
+pub mod decode;
 pub mod duration;
 pub mod labels;
 pub mod names;
 pub mod paths;
+pub mod quote;
 pub mod reasons;
 pub mod resolution;
 pub mod result_ref;
@@ -15,7 +18,6 @@ pub mod v1;
 pub mod v1alpha1;
 pub mod v1beta1;
 mod wire;
-#[cfg(feature = "yaml")]
 pub mod yaml;
 
 pub use {jiff, k8s_openapi, kube, serde_json};
