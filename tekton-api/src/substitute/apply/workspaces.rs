@@ -33,6 +33,14 @@ pub fn workspaces(spec: &mut TaskSpec, bindings: &[WorkspaceBinding], volume_nam
     task_spec::task_spec(spec, &known);
 }
 
+/// Declares workspaces that are bound but not declared.
+pub fn propagate(spec: &mut TaskSpec, bindings: &[WorkspaceBinding]) {
+    let declared: Vec<String> = spec.workspaces.iter().map(|declaration| declaration.name.clone()).collect();
+    for binding in bindings.iter().filter(|binding| !declared.contains(&binding.name)) {
+        spec.workspaces.push(WorkspaceDeclaration { name: binding.name.clone(), ..WorkspaceDeclaration::default() });
+    }
+}
+
 /// The path of a workspace: in steps and sidecars that mount it elsewhere that place, else the declared one.
 fn mount_path(spec: &mut TaskSpec, declaration: &WorkspaceDeclaration, variable: &str) {
     let known = |path: &str| Replacements {
