@@ -44,6 +44,7 @@ pub struct Condition {
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
     pub severity: Option<String>,
     /// When the statement changed last.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub last_transition_time: Option<Time>,
     /// The cause in one word.
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]

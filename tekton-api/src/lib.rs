@@ -2,6 +2,8 @@
 
 pub mod condition;
 pub mod config;
+#[cfg(feature = "schema")]
+pub mod crd;
 pub mod decode;
 pub mod duration;
 pub mod labels;

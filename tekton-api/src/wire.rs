@@ -321,3 +321,22 @@ macro_rules! resource {
     };
 }
 pub(crate) use resource;
+
+/// Schema of members whose content the resource definitions do not describe.
+#[cfg(feature = "schema")]
+pub(crate) struct Anything;
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Anything {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Anything".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"x-kubernetes-preserve-unknown-fields": true})
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}

@@ -50,6 +50,7 @@ pub struct ResolutionRequestStatus {
     #[serde(deserialize_with = "crate::wire::or_default")]
     pub data: String,
     /// Where it came from.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub ref_source: Option<RefSource>,
 }
 }

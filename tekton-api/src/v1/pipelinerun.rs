@@ -35,6 +35,7 @@ pub struct PipelineRunSpec {
     pub pipeline_ref: Option<PipelineRef>,
     /// The Pipeline defined here.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub pipeline_spec: Option<PipelineSpec>,
     /// Parameters.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]

@@ -34,6 +34,7 @@ pub struct PipelineRunStatus {
     pub results: Vec<PipelineRunResult>,
     /// The Pipeline as it is executed.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub pipeline_spec: Option<PipelineSpec>,
     /// Tasks that were not run, and why.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]

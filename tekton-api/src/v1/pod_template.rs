@@ -25,12 +25,15 @@ pub struct PodTemplate {
     pub tolerations: Option<Vec<Toleration>>,
     /// Rules for the choice of a node.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub affinity: Option<Affinity>,
     /// Security settings of the whole pod.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub security_context: Option<PodSecurityContext>,
     /// Further volumes.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub volumes: Vec<Volume>,
     /// The RuntimeClass that runs the pod.
     #[serde(skip_serializing_if = "Option::is_none")]

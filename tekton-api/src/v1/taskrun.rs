@@ -41,6 +41,7 @@ pub struct TaskRunSpec {
     pub task_ref: Option<TaskRef>,
     /// The Task defined here.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub task_spec: Option<TaskSpec>,
     /// A wish to cancel or to wait.
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]

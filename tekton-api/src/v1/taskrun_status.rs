@@ -39,6 +39,7 @@ pub struct TaskRunStatus {
     pub steps: Vec<StepState>,
     /// The status of earlier, failed executions.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub retries_status: Vec<TaskRunStatus>,
     /// What it produced.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]

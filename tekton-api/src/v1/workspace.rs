@@ -41,6 +41,7 @@ pub struct WorkspaceBinding {
     pub sub_path: Option<String>,
     /// A claim to be made for this run.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub volume_claim_template: Option<PersistentVolumeClaim>,
     /// An existing claim.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -73,6 +73,7 @@ pub struct EmbeddedCustomRunSpec {
     #[serde(deserialize_with = "crate::wire::or_default")]
     pub metadata: PipelineTaskMetadata,
     /// What the controller is told, as given; `null` if there is none.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, Value>"))]
     pub spec: Value,
 }
 }
@@ -115,8 +116,10 @@ pub struct CustomRunStatus {
     pub results: Vec<CustomRunResult>,
     /// The status of earlier, failed executions.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub retries_status: Vec<CustomRunStatus>,
     /// What its controller adds; `null` if nothing.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub extra_fields: Value,
 }
 }

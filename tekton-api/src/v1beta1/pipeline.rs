@@ -75,6 +75,7 @@ pub struct PipelineTask {
     pub task_ref: Option<TaskRef>,
     /// A Task or custom task defined here.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub task_spec: Option<EmbeddedTask>,
     /// Conditions under which it runs.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
@@ -105,6 +106,7 @@ pub struct PipelineTask {
     pub pipeline_ref: Option<PipelineRef>,
     /// A Pipeline defined here.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub pipeline_spec: Option<PipelineSpec>,
     /// What a failure means for the Pipeline.
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]

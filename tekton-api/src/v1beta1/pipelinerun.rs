@@ -41,6 +41,7 @@ pub struct PipelineRunSpec {
     pub pipeline_ref: Option<PipelineRef>,
     /// The Pipeline defined here.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub pipeline_spec: Option<PipelineSpec>,
     /// Deprecated and without effect.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
@@ -134,6 +135,7 @@ pub struct PipelineRunStatus {
     pub pipeline_results: Vec<PipelineRunResult>,
     /// The Pipeline as it is executed.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub pipeline_spec: Option<PipelineSpec>,
     /// Tasks that were not run, and why.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]

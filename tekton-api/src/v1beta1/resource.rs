@@ -214,7 +214,7 @@ pub struct PipelineResourceResult {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
-pub struct ResultType(pub i64);
+pub struct ResultType(#[cfg_attr(feature = "schema", schemars(with = "i32"))] pub i64);
 
 impl<'de> serde::Deserialize<'de> for ResultType {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

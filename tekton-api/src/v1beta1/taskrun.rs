@@ -53,6 +53,7 @@ pub struct TaskRunSpec {
     pub task_ref: Option<TaskRef>,
     /// The Task defined here.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub task_spec: Option<TaskSpec>,
     /// A wish to cancel or to wait.
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
@@ -140,6 +141,7 @@ pub struct TaskRunStatus {
     pub cloud_events: Vec<CloudEventDelivery>,
     /// The status of earlier, failed executions.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub retries_status: Vec<TaskRunStatus>,
     /// Deprecated: results of resources.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
@@ -152,6 +154,7 @@ pub struct TaskRunStatus {
     pub sidecars: Vec<SidecarState>,
     /// The Task as it is executed.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub task_spec: Option<TaskSpec>,
     /// Where the Task came from.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,6 @@
 //! Integration tests of the crate.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
+#[cfg(feature = "schema")]
+mod crd;
 mod roundtrip;
