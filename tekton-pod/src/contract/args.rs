@@ -273,45 +273,44 @@ impl EntrypointArgs {
 
     /// The command line, without the name of the program. Always ends in `--` and the command's arguments.
     pub fn to_argv(&self) -> Vec<String> {
-        let mut argv = Vec::new();
-        let waits = (!self.wait_files.is_empty()).then(|| self.wait_files.join(","));
+        self.clone().into_argv()
+    }
+
+    /// The same, consuming the flags: a pod has one command line for each step.
+    pub fn into_argv(self) -> Vec<String> {
+        let mut argv = Vec::with_capacity(24 + self.credentials.len() + self.command_args.len());
+        let waits = (!self.wait_files.is_empty()).then(|| joined(self.wait_files));
         pair(&mut argv, "-wait_file", waits);
         switched(&mut argv, "-wait_file_content", self.wait_file_content);
-        pair(&mut argv, "-post_file", Some(self.post_file.clone()));
-        pair(&mut argv, "-termination_path", self.termination_path.clone());
-        pair(
-            &mut argv,
-            "-step_metadata_dir",
-            Some(self.step_metadata_dir.clone()),
-        );
+        pair(&mut argv, "-post_file", Some(self.post_file));
+        pair(&mut argv, "-termination_path", self.termination_path);
+        pair(&mut argv, "-step_metadata_dir", Some(self.step_metadata_dir));
         switched(&mut argv, "-enable_spire", self.enable_spire);
-        pair(&mut argv, "-spire_socket_path", self.spire_socket_path.clone());
+        pair(&mut argv, "-spire_socket_path", self.spire_socket_path);
         argv.extend(self.credentials.iter().map(CredentialFlag::to_arg));
-        pair(&mut argv, "-result_from", self.result_from.clone());
+        pair(&mut argv, "-result_from", self.result_from);
         switched(
             &mut argv,
             "-compress_termination_message=true",
             self.compress_termination_message,
         );
-        self.step_argv(&mut argv);
+        pair(&mut argv, "-on_error", self.on_error);
+        pair(
+            &mut argv,
+            "-timeout",
+            self.timeout.map(|timeout| timeout.to_string()),
+        );
+        pair(&mut argv, "-stdout_path", self.stdout_path);
+        pair(&mut argv, "-stderr_path", self.stderr_path);
+        pair(&mut argv, "-step_results", self.step_results.map(joined));
+        pair(&mut argv, "--when_expressions", self.when_expressions);
+        pair(&mut argv, "-results", self.results.map(joined));
+        switched(&mut argv, "-breakpoint_on_failure", self.breakpoint_on_failure);
+        switched(&mut argv, "-debug_before_step", self.debug_before_step);
+        pair(&mut argv, "-entrypoint", self.entrypoint);
         argv.push("--".to_owned());
-        argv.extend_from_slice(&self.command_args);
+        argv.extend(self.command_args);
         argv
-    }
-
-    /// The flags that come from the step itself.
-    fn step_argv(&self, argv: &mut Vec<String>) {
-        let names = |names: &Option<Vec<String>>| names.as_ref().map(|names| names.join(","));
-        pair(argv, "-on_error", self.on_error.clone());
-        pair(argv, "-timeout", self.timeout.map(|timeout| timeout.to_string()));
-        pair(argv, "-stdout_path", self.stdout_path.clone());
-        pair(argv, "-stderr_path", self.stderr_path.clone());
-        pair(argv, "-step_results", names(&self.step_results));
-        pair(argv, "--when_expressions", self.when_expressions.clone());
-        pair(argv, "-results", names(&self.results));
-        switched(argv, "-breakpoint_on_failure", self.breakpoint_on_failure);
-        switched(argv, "-debug_before_step", self.debug_before_step);
-        pair(argv, "-entrypoint", self.entrypoint.clone());
     }
 
     /// Where the termination message goes.
@@ -325,8 +324,17 @@ impl EntrypointArgs {
     }
 }
 
+fn joined(names: Vec<String>) -> String {
+    match <[String; 1]>::try_from(names) {
+        Ok([name]) => name,
+        Err(names) => names.join(","),
+    }
+}
+
 fn pair(argv: &mut Vec<String>, flag: &str, value: Option<String>) {
-    argv.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value]));
+    if let Some(value) = value {
+        argv.extend([flag.to_owned(), value]);
+    }
 }
 
 fn switched(argv: &mut Vec<String>, flag: &str, on: bool) {

@@ -3,4 +3,10 @@
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod pod_properties;
+#[cfg(test)]
+mod pods;
+#[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod support;
