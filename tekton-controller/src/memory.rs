@@ -30,7 +30,7 @@ pub struct InjectedFailure {
 pub struct MemoryCluster {
     /// Time of the cluster; given to new objects as their creation time.
     pub now: Timestamp,
-    /// Gives `uid-NAME` to new objects that have no uid.
+    /// Gives `uid-NAME` and a creation time to new objects that have none.
     pub assign_uids: bool,
     /// Failures to come.
     pub failures: Vec<InjectedFailure>,
@@ -70,7 +70,7 @@ impl MemoryCluster {
             if self.assign_uids {
                 metadata.entry("uid").or_insert_with(|| json!(uid));
             }
-            if metadata.get("creationTimestamp").is_none_or(Value::is_null) {
+            if self.assign_uids && metadata.get("creationTimestamp").is_none_or(Value::is_null) {
                 metadata.insert("creationTimestamp".to_owned(), json!(now));
             }
         }
@@ -131,6 +131,9 @@ impl MemoryCluster {
 
     /// Answers one question, carrying it out if it is a write.
     pub fn answer(&mut self, ask: &Ask) -> Answer {
+        if let Ask::Again { ask, .. } = ask {
+            return self.answer(ask);
+        }
         if let Some(failure) = self.injected(ask) {
             return Err(failure);
         }
@@ -186,6 +189,7 @@ impl MemoryCluster {
                 let log = self.logs.get(&(pod.clone(), container.clone()));
                 Ok(Value::String(log.cloned().unwrap_or_default()))
             }
+            Ask::Again { ask, .. } => self.answer(ask),
             Ask::ServerVersion => Ok(json!({"major": self.version.0, "minor": self.version.1})),
         }
     }
@@ -219,6 +223,7 @@ impl MemoryCluster {
 
     fn injected(&mut self, ask: &Ask) -> Option<ApiFailure> {
         let (verb, kind) = match ask {
+            Ask::Again { ask, .. } => return self.injected(ask),
             Ask::Get(target) => ("get", target.kind.clone()),
             Ask::List { kind, .. } => ("list", kind.clone()),
             Ask::Create { object, .. } => ("create", ObjectRef::of(object).kind),

@@ -145,6 +145,15 @@ pub enum Ask {
         /// Container.
         container: String,
     },
+    /// Puts a question once more after a pause, because its first answer may change.
+    Again {
+        /// Counts the repetitions from 1.
+        attempt: u32,
+        /// How long to wait first.
+        after: Duration,
+        /// The question.
+        ask: Box<Ask>,
+    },
     /// Asks for the version of the API server. The answer is `{"major": "1", "minor": "36"}`.
     ServerVersion,
 }
@@ -189,6 +198,7 @@ impl Ask {
                 pod,
                 container,
             } => format!("log {namespace}/{pod}/{container}"),
+            Self::Again { attempt, ask, .. } => format!("again {attempt} {}", ask.key()),
             Self::ServerVersion => "version".to_owned(),
         }
     }
@@ -198,6 +208,7 @@ impl Ask {
         match self {
             Self::Create { dry_run, .. } => !dry_run,
             Self::Update { .. } | Self::Patch { .. } | Self::Delete(_) => true,
+            Self::Again { ask, .. } => ask.is_write(),
             Self::Get(_)
             | Self::List { .. }
             | Self::ImageConfig { .. }

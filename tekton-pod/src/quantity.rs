@@ -23,39 +23,39 @@ enum Notation {
 
 /// A resource amount.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Amount {
+pub struct Amount {
     nanos: i128,
     notation: Notation,
 }
 
 impl Amount {
     /// Reads a quantity; zero if it is not one.
-    pub(crate) fn of(quantity: &Quantity) -> Self {
+    pub fn of(quantity: &Quantity) -> Self {
         parse(&quantity.0).unwrap_or_default()
     }
 
     /// True for nothing at all.
-    pub(crate) fn is_zero(self) -> bool {
+    pub fn is_zero(self) -> bool {
         self.nanos == 0
     }
 
     /// The larger one; `self` if equal.
-    pub(crate) fn max(self, other: Self) -> Self {
+    pub fn max(self, other: Self) -> Self {
         if other.nanos > self.nanos { other } else { self }
     }
 
     /// Compares by value.
-    pub(crate) fn exceeds(self, other: Self) -> bool {
+    pub fn exceeds(self, other: Self) -> bool {
         self.nanos > other.nanos
     }
 
     /// The share of one of `parts` in whole units, after rounding the amount up to whole units.
-    pub(crate) fn whole_share(self, parts: usize) -> Self {
+    pub fn whole_share(self, parts: usize) -> Self {
         self.share(parts, NANO)
     }
 
     /// The share of one of `parts` in thousandths, after rounding the amount up to thousandths.
-    pub(crate) fn milli_share(self, parts: usize) -> Self {
+    pub fn milli_share(self, parts: usize) -> Self {
         self.share(parts, MILLI)
     }
 
@@ -71,7 +71,7 @@ impl Amount {
     }
 
     /// Prints in the canonical form of its notation.
-    pub(crate) fn quantity(self) -> Quantity {
+    pub fn quantity(self) -> Quantity {
         if self.is_zero() {
             return Quantity("0".to_owned());
         }

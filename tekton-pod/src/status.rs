@@ -131,7 +131,7 @@ pub fn sidecars<'a>(statuses: impl Iterator<Item = &'a ContainerStatus>) -> Vec<
                 terminated: state.terminated,
                 name: Some(containers::sidecar_name(&status.name).to_owned()),
                 container: Some(status.name.clone()),
-                image_id: Some(status.image_id.clone()),
+                image_id: containers::image_id(status),
             }
         })
         .collect()

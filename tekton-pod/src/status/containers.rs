@@ -58,6 +58,11 @@ pub fn waiting(status: &ContainerStatus) -> Option<&ContainerStateWaiting> {
     status.state.as_ref()?.waiting.as_ref()
 }
 
+/// The image by digest, if it is known.
+pub fn image_id(status: &ContainerStatus) -> Option<String> {
+    Some(status.image_id.clone()).filter(|id| !id.is_empty())
+}
+
 /// True if the container ended because it was out of memory.
 pub fn is_oom_killed(status: &ContainerStatus) -> bool {
     terminated(status).is_some_and(|state| state.reason.as_deref() == Some(OOM_KILLED))

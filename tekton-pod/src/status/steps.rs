@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use tekton_api::v1::{Artifacts, Provenance, StepResult, StepState, TaskResult, TaskRunStatus, TaskSpec};
 
-use super::containers::{STEP_PREFIX, step_name};
+use super::containers::{STEP_PREFIX, image_id, step_name};
 use super::error::StatusError;
 use super::{artifacts, log, results};
 use crate::contract::json;
@@ -87,7 +87,7 @@ fn step_state(
     let mut state = StepState {
         name: Some(step_name(&step.name).to_owned()),
         container: Some(step.name.clone()),
-        image_id: Some(step.image_id.clone()),
+        image_id: image_id(step),
         ..StepState::default()
     };
 
@@ -187,7 +187,7 @@ impl Facts {
         let reason = match (self.reason, self.exit_code) {
             (Some(reason), _) => Some(reason),
             (None, Some(_)) => Some("Continued".to_owned()),
-            (None, None) => state.reason.clone(),
+            (None, None) => state.reason.clone().filter(|reason| !reason.is_empty()),
         };
         if let Some(started_at) = self.started_at {
             state.started_at = Some(Time(started_at));

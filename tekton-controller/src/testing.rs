@@ -1,0 +1,4 @@
+//! Golden cases: traces of runs replayed against the pure reconcilers over [`crate::memory`].
+
+mod compare;
+pub mod taskrun;

@@ -1,0 +1,3 @@
+//! Claims and placement of the volumes behind workspaces.
+
+pub(crate) mod pvc;
