@@ -2,6 +2,8 @@
 //!
 //! The texts are those which end up in the condition of the run; they are upstream's.
 
+use tekton_api::quote::quote;
+
 use crate::input::LookupFailure;
 
 /// A TaskRun that cannot become a pod.
@@ -67,7 +69,11 @@ fn duplicate_volumes(names: &[(String, Vec<usize>)]) -> String {
         .map(|(name, places)| {
             let mut paths: Vec<String> = places.iter().map(|place| format!("[{place}].name")).collect();
             paths.sort();
-            format!("multiple volumes with same name {name:?}: {}", paths.join(", "))
+            format!(
+                "multiple volumes with same name {}: {}",
+                quote(name),
+                paths.join(", ")
+            )
         })
         .collect();
     lines.sort();

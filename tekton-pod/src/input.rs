@@ -84,24 +84,21 @@ pub struct ImageCommands {
 }
 
 impl ImageCommands {
-    /// Puts together what a registry says. Of an index the variant counts and unknown platforms are left
-    /// out; of a single image the variant does not count. A step with arguments of its own does not get
-    /// the image's.
+    /// Puts together what a registry says. Unknown platforms of an index are left out. A step with
+    /// arguments of its own does not get the image's.
     pub fn from_platforms<'a>(
         digest: &str,
         platforms: impl IntoIterator<Item = PlatformCommand<'a>>,
         has_args: bool,
     ) -> Self {
-        let platforms: Vec<PlatformCommand<'a>> = platforms.into_iter().collect();
-        let index = platforms.len() > 1;
         let known =
-            |platform: &&PlatformCommand<'_>| platform.os != "unknown" || platform.architecture != "unknown";
+            |platform: &PlatformCommand<'_>| platform.os != "unknown" || platform.architecture != "unknown";
         let commands = platforms
-            .iter()
+            .into_iter()
             .filter(known)
             .map(|platform| {
                 let mut key = format!("{}/{}", platform.os, platform.architecture);
-                if index && !platform.variant.is_empty() {
+                if !platform.variant.is_empty() {
                     key = format!("{key}/{}", platform.variant);
                 }
                 (key, platform.command(has_args))
@@ -121,7 +118,7 @@ pub struct PlatformCommand<'a> {
     pub os: &'a str,
     /// `amd64`, `arm64`, …
     pub architecture: &'a str,
-    /// `v7`, …; mostly empty.
+    /// `v7`, …; mostly empty, and always so for an image that is not in an index.
     pub variant: &'a str,
     /// The image's entrypoint.
     pub entrypoint: &'a [String],

@@ -17,7 +17,9 @@ pub const CANCEL: &str = "CANCEL";
 /// Lets the first step start; the kubelet projects the annotation into its file.
 pub fn ready(pod: &Pod) -> Option<Value> {
     let annotations = pod.metadata.annotations.as_ref();
-    let is_ready = annotations.and_then(|all| all.get(labels::READY)).is_some_and(|value| value == READY);
+    let is_ready = annotations
+        .and_then(|all| all.get(labels::READY))
+        .is_some_and(|value| value == READY);
     (!is_ready).then(|| annotate(labels::READY, READY))
 }
 
@@ -33,7 +35,11 @@ pub fn stop_sidecars(pod: &Pod, nop_image: &str, spared: Option<&str>) -> Option
     if phase(pod) != "Running" {
         return None;
     }
-    let containers = pod.spec.as_ref().map(|spec| spec.containers.as_slice()).unwrap_or_default();
+    let containers = pod
+        .spec
+        .as_ref()
+        .map(|spec| spec.containers.as_slice())
+        .unwrap_or_default();
     let operations: Vec<Value> = container_statuses(pod)
         .iter()
         .filter(|status| Some(status.name.as_str()) != spared)

@@ -64,18 +64,29 @@ pub fn needs_log(run: &TaskRun, pod: &Pod, task_spec: &TaskSpec, features: &Feat
     let stored = run.status.as_ref().and_then(|status| status.task_spec.as_ref());
     features.results_from == ResultsFrom::SidecarLogs
         && containers::phase(pod) != "Pending"
-        && (stored.is_some_and(|spec| !spec.results.is_empty()) || artifacts::are_referenced(&task_spec.steps))
+        && (stored.is_some_and(|spec| !spec.results.is_empty())
+            || artifacts::are_referenced(&task_spec.steps))
 }
 
 /// Derives the status of a run from its pod.
 pub fn observe(input: &StatusInput<'_>) -> Observed {
-    let StatusInput { run, pod, features, now, .. } = *input;
+    let StatusInput {
+        run,
+        pod,
+        features,
+        now,
+        ..
+    } = *input;
     let mut status = run.status.clone().unwrap_or_default();
     let now = Time(now);
     if !status.conditions.is_done() {
         mark(&mut status, running(), &now);
     }
-    let spec_containers = pod.spec.as_ref().map(|spec| spec.containers.as_slice()).unwrap_or_default();
+    let spec_containers = pod
+        .spec
+        .as_ref()
+        .map(|spec| spec.containers.as_slice())
+        .unwrap_or_default();
     let statuses = containers::in_container_order(containers::container_statuses(pod), spec_containers);
 
     let wait_for = WaitFor {
@@ -111,8 +122,11 @@ pub fn observe(input: &StatusInput<'_>) -> Observed {
         log: entries,
         done: status.conditions.is_done(),
     };
-    let of_steps: Vec<ContainerStatus> =
-        statuses.iter().filter(|status| containers::is_step(&status.name)).cloned().collect();
+    let of_steps: Vec<ContainerStatus> = statuses
+        .iter()
+        .filter(|status| containers::is_step(&status.name))
+        .cloned()
+        .collect();
     errors.extend(steps::fill(&mut status, &of_steps, &sources));
     status.sidecars = sidecars(statuses.iter().chain(containers::init_container_statuses(pod)));
     status.results = results::without_duplicates(std::mem::take(&mut status.results));
@@ -151,9 +165,17 @@ fn outcome(run: &TaskRun, pod: &Pod, statuses: &[ContainerStatus]) -> Condition 
         return Condition::succeeded(ConditionStatus::True, TaskRunReason::Successful, message);
     }
     let failure = failure::classify(pod, statuses);
-    let on_error = run.metadata.annotations.as_ref().and_then(|all| all.get(labels::PIPELINE_TASK_ON_ERROR));
+    let on_error = run
+        .metadata
+        .annotations
+        .as_ref()
+        .and_then(|all| all.get(labels::PIPELINE_TASK_ON_ERROR));
     let ignored = on_error.is_some_and(|value| value == CONTINUE);
-    let reason = if ignored { TaskRunReason::FailureIgnored } else { failure.reason };
+    let reason = if ignored {
+        TaskRunReason::FailureIgnored
+    } else {
+        failure.reason
+    };
     Condition::succeeded(ConditionStatus::False, reason, failure.message)
 }
 

@@ -54,7 +54,6 @@ impl Mounts {
     /// where a container has mounted something else.
     pub(crate) fn add_to(&self, mounts: &mut Vec<VolumeMount>, writable: Option<usize>) {
         let shared = self.shared_beside(mounts);
-        mounts.reserve_exact(self.run_dirs.len() + shared.len());
         mounts.extend(
             self.run_dirs
                 .iter()
@@ -71,6 +70,11 @@ impl Mounts {
 /// Adds the mounts to every step and returns the volumes that exist once a step.
 pub(crate) fn add(steps: &mut [StepDraft<'_>], mounts: &Mounts, credentials_home: bool) -> Vec<Volume> {
     let mut added = Vec::with_capacity(2 * steps.len());
+    // All long lists are made before the many short texts, which keeps allocators from reordering those.
+    let room = steps.len() + mounts.shared.len() + 1;
+    steps
+        .iter_mut()
+        .for_each(|step| step.mounts().reserve_exact(room));
     for (index, step) in steps.iter_mut().enumerate() {
         let own = step.mounts();
         if credentials_home {

@@ -14,7 +14,11 @@ use crate::contract::result::{ResultType, RunResult};
 const UNRESOLVED_PATH: &str = "$(step.artifacts.path)";
 
 /// The artifacts in the first entry of a type (and of a key, if one is given); none if there is no such entry.
-pub(super) fn find(entries: &[RunResult], wanted: ResultType, key: Option<&str>) -> Result<Artifacts, StatusError> {
+pub(super) fn find(
+    entries: &[RunResult],
+    wanted: ResultType,
+    key: Option<&str>,
+) -> Result<Artifacts, StatusError> {
     let found = entries
         .iter()
         .find(|entry| entry.result_type == wanted && key.is_none_or(|key| entry.key == key));
@@ -34,12 +38,15 @@ pub(super) fn merge(all: &mut Artifacts, others: &Artifacts) {
 }
 
 fn joined(all: &[Artifact], others: &[Artifact], keep_build_output: bool) -> Vec<Artifact> {
-    let mut by_name: BTreeMap<Option<String>, Artifact> =
-        all.iter().map(|artifact| (artifact.name.clone(), artifact.clone())).collect();
+    let mut by_name: BTreeMap<Option<String>, Artifact> = all
+        .iter()
+        .map(|artifact| (artifact.name.clone(), artifact.clone()))
+        .collect();
     for other in others {
-        let known = by_name
-            .entry(other.name.clone())
-            .or_insert_with(|| Artifact { name: other.name.clone(), ..Artifact::default() });
+        let known = by_name.entry(other.name.clone()).or_insert_with(|| Artifact {
+            name: other.name.clone(),
+            ..Artifact::default()
+        });
         if other.build_output == Some(true) {
             known.build_output = Some(true);
         }
@@ -65,11 +72,19 @@ pub fn are_referenced(steps: &[Step]) -> bool {
 
 fn is_referenced(step: &Step) -> bool {
     let name = step.name.as_str();
-    let container = if name.is_empty() { "step-".to_owned() } else { step_container(name, 0) };
+    let container = if name.is_empty() {
+        "step-".to_owned()
+    } else {
+        step_container(name, 0)
+    };
     let path = format!("/tekton/steps/{container}/artifacts/provenance.json");
     let mentions = |text: &str| text.contains(UNRESOLVED_PATH) || text.contains(&path);
     step.script.as_deref().is_some_and(mentions)
         || step.args.iter().any(|text| mentions(text))
         || step.command.iter().any(|text| mentions(text))
-        || step.env.iter().filter_map(|env| env.value.as_deref()).any(mentions)
+        || step
+            .env
+            .iter()
+            .filter_map(|env| env.value.as_deref())
+            .any(mentions)
 }

@@ -6,7 +6,8 @@
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 
 use super::containers::{
-    container_statuses, has_failed, init_container_statuses, is_oom_killed, is_step, phase, running, terminated,
+    container_statuses, has_failed, init_container_statuses, is_oom_killed, is_step, phase, running,
+    terminated,
 };
 
 /// Which containers besides the steps have to end before the run is complete.
@@ -35,17 +36,25 @@ pub fn did_fail(pod: &Pod, statuses: &[ContainerStatus]) -> bool {
 /// True if every sidecar, injected ones included, is ready or has ended: the first step may start.
 pub fn sidecars_ready(pod: &Pod) -> bool {
     phase(pod) == "Running"
-        && container_statuses(pod).iter().filter(|status| !is_step(&status.name)).all(|status| {
-            (running(status).is_some() && status.ready) || terminated(status).is_some()
-        })
+        && container_statuses(pod)
+            .iter()
+            .filter(|status| !is_step(&status.name))
+            .all(|status| (running(status).is_some() && status.ready) || terminated(status).is_some())
 }
 
 /// True if the scheduler found no node with enough of something.
 pub fn exceeds_node_resources(pod: &Pod) -> bool {
-    let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    let conditions = pod
+        .status
+        .as_ref()
+        .and_then(|status| status.conditions.as_deref())
+        .unwrap_or_default();
     conditions.iter().any(|condition| {
         condition.reason.as_deref() == Some("Unschedulable")
-            && condition.message.as_deref().is_some_and(|message| message.contains("Insufficient"))
+            && condition
+                .message
+                .as_deref()
+                .is_some_and(|message| message.contains("Insufficient"))
     })
 }
 
@@ -60,7 +69,9 @@ fn have_ended(pod: &Pod, statuses: &[ContainerStatus], results_sidecar: Option<&
 
 fn is_pod_done(pod: &Pod, statuses: &[ContainerStatus]) -> bool {
     matches!(phase(pod), "Succeeded" | "Failed")
-        || statuses.iter().any(|status| is_step(&status.name) && is_oom_killed(status))
+        || statuses
+            .iter()
+            .any(|status| is_step(&status.name) && is_oom_killed(status))
 }
 
 /// In a failed pod nothing else will run, so there is nothing to wait for.
@@ -68,7 +79,9 @@ fn init_containers_done(pod: &Pod) -> bool {
     let statuses = init_container_statuses(pod);
     match phase(pod) {
         "Failed" => true,
-        "Running" | "Succeeded" => !statuses.is_empty() && statuses.iter().all(|status| terminated(status).is_some()),
+        "Running" | "Succeeded" => {
+            !statuses.is_empty() && statuses.iter().all(|status| terminated(status).is_some())
+        }
         _ => false,
     }
 }

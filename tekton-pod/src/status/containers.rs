@@ -40,7 +40,11 @@ pub fn sidecar_name(container: &str) -> &str {
 
 /// The container that runs a step: `step-NAME`, or `step-unnamed-INDEX` for one without name.
 pub fn step_container(name: &str, index: usize) -> String {
-    if name.is_empty() { format!("{STEP_PREFIX}unnamed-{index}") } else { format!("{STEP_PREFIX}{name}") }
+    if name.is_empty() {
+        format!("{STEP_PREFIX}unnamed-{index}")
+    } else {
+        format!("{STEP_PREFIX}{name}")
+    }
 }
 
 /// The terminated state, if the container has ended.
@@ -75,17 +79,26 @@ pub fn has_failed(status: &ContainerStatus) -> bool {
 
 /// Statuses of the ordinary containers, as reported.
 pub fn container_statuses(pod: &Pod) -> &[ContainerStatus] {
-    pod.status.as_ref().and_then(|status| status.container_statuses.as_deref()).unwrap_or_default()
+    pod.status
+        .as_ref()
+        .and_then(|status| status.container_statuses.as_deref())
+        .unwrap_or_default()
 }
 
 /// Statuses of the init containers, native sidecars among them.
 pub fn init_container_statuses(pod: &Pod) -> &[ContainerStatus] {
-    pod.status.as_ref().and_then(|status| status.init_container_statuses.as_deref()).unwrap_or_default()
+    pod.status
+        .as_ref()
+        .and_then(|status| status.init_container_statuses.as_deref())
+        .unwrap_or_default()
 }
 
 /// The phase of the pod; empty if it has none yet.
 pub fn phase(pod: &Pod) -> &str {
-    pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default()
+    pod.status
+        .as_ref()
+        .and_then(|status| status.phase.as_deref())
+        .unwrap_or_default()
 }
 
 /// The reported statuses in the order of the pod's containers.
@@ -93,11 +106,16 @@ pub fn phase(pod: &Pod) -> &str {
 /// The list keeps its length: the place of a container that reports nothing holds an empty status, which
 /// is neither step nor sidecar.
 pub fn in_container_order(statuses: &[ContainerStatus], containers: &[Container]) -> Vec<ContainerStatus> {
-    let by_name: BTreeMap<&str, &ContainerStatus> =
-        statuses.iter().map(|status| (status.name.as_str(), status)).collect();
+    let by_name: BTreeMap<&str, &ContainerStatus> = statuses
+        .iter()
+        .map(|status| (status.name.as_str(), status))
+        .collect();
     let mut ordered = statuses.to_vec();
     for (place, container) in ordered.iter_mut().zip(containers) {
-        *place = by_name.get(container.name.as_str()).map(|status| (*status).clone()).unwrap_or_default();
+        *place = by_name
+            .get(container.name.as_str())
+            .map(|status| (*status).clone())
+            .unwrap_or_default();
     }
     ordered
 }
@@ -107,15 +125,24 @@ mod tests {
     use super::*;
 
     fn named(name: &str) -> ContainerStatus {
-        ContainerStatus { name: name.to_owned(), ..ContainerStatus::default() }
+        ContainerStatus {
+            name: name.to_owned(),
+            ..ContainerStatus::default()
+        }
     }
 
     #[test]
     fn statuses_follow_the_containers() {
-        let containers = ["a", "b"].map(|name| Container { name: name.to_owned(), ..Container::default() });
+        let containers = ["a", "b"].map(|name| Container {
+            name: name.to_owned(),
+            ..Container::default()
+        });
         let names = |reported: &[&str]| -> Vec<String> {
             let reported: Vec<ContainerStatus> = reported.iter().map(|name| named(name)).collect();
-            in_container_order(&reported, &containers).into_iter().map(|status| status.name).collect()
+            in_container_order(&reported, &containers)
+                .into_iter()
+                .map(|status| status.name)
+                .collect()
         };
         assert_eq!(names(&["b", "a"]), ["a", "b"]);
         assert_eq!(names(&["b"]), [""]);

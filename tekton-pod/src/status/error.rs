@@ -14,7 +14,9 @@ pub enum StatusError {
     #[error(transparent)]
     Frame(#[from] FrameError),
     /// A Task result refers to something that is not a step result.
-    #[error("Could not extract step name and result name. Expected value to look like $(steps.<stepName>.results.<resultName>) but got \"{0}\"")]
+    #[error(
+        "Could not extract step name and result name. Expected value to look like $(steps.<stepName>.results.<resultName>) but got \"{0}\""
+    )]
     StepResultReference(String),
     /// A termination message is not what an entrypoint writes.
     #[error(transparent)]

@@ -33,15 +33,28 @@ struct Suspect {
 /// Classifies the failure of a pod for which [`super::completion::did_fail`] holds.
 pub fn classify(pod: &Pod, statuses: &[ContainerStatus]) -> Failure {
     let status = pod.status.as_ref();
-    let pod_message = status.and_then(|status| status.message.clone()).unwrap_or_default();
+    let pod_message = status
+        .and_then(|status| status.message.clone())
+        .unwrap_or_default();
     if status.and_then(|status| status.reason.as_deref()) == Some(EVICTED) {
-        return Failure { reason: TaskRunReason::PodEvicted, message: pod_message };
+        return Failure {
+            reason: TaskRunReason::PodEvicted,
+            message: pod_message,
+        };
     }
     let blamed = blame(pod, statuses);
-    let reason = blamed.as_ref().map_or(TaskRunReason::Failed, |(suspect, _)| suspect.reason.clone());
+    let reason = blamed
+        .as_ref()
+        .map_or(TaskRunReason::Failed, |(suspect, _)| suspect.reason.clone());
     let message = blamed
         .and_then(|(suspect, container)| container_message(container).map(|text| (suspect.init, text)))
-        .map(|(init, text)| if init { format!("init container failed, {text}") } else { text })
+        .map(|(init, text)| {
+            if init {
+                format!("init container failed, {text}")
+            } else {
+                text
+            }
+        })
         .or(Some(pod_message).filter(|message| !message.is_empty()))
         .unwrap_or_else(|| fallback(statuses));
     Failure { reason, message }
@@ -49,17 +62,53 @@ pub fn classify(pod: &Pod, statuses: &[ContainerStatus]) -> Failure {
 
 fn blame<'a>(pod: &'a Pod, statuses: &'a [ContainerStatus]) -> Option<(Suspect, &'a ContainerStatus)> {
     let order = [
-        Suspect { init: true, matches: |s| is_oom_killed(s) && is_sidecar(&s.name), reason: TaskRunReason::SidecarOom },
-        Suspect { init: true, matches: is_oom_killed, reason: TaskRunReason::InitContainerOom },
-        Suspect { init: true, matches: |s| has_failed(s) && is_sidecar(&s.name), reason: TaskRunReason::SidecarFailed },
-        Suspect { init: true, matches: has_failed, reason: TaskRunReason::InitContainerFailed },
-        Suspect { init: false, matches: |s| is_oom_killed(s) && is_sidecar(&s.name), reason: TaskRunReason::SidecarOom },
-        Suspect { init: false, matches: |s| is_oom_killed(s) && is_step(&s.name), reason: TaskRunReason::StepOom },
-        Suspect { init: false, matches: |s| has_failed(s) && is_sidecar(&s.name), reason: TaskRunReason::SidecarFailed },
-        Suspect { init: false, matches: |s| has_failed(s) && is_step(&s.name), reason: TaskRunReason::StepFailed },
+        Suspect {
+            init: true,
+            matches: |s| is_oom_killed(s) && is_sidecar(&s.name),
+            reason: TaskRunReason::SidecarOom,
+        },
+        Suspect {
+            init: true,
+            matches: is_oom_killed,
+            reason: TaskRunReason::InitContainerOom,
+        },
+        Suspect {
+            init: true,
+            matches: |s| has_failed(s) && is_sidecar(&s.name),
+            reason: TaskRunReason::SidecarFailed,
+        },
+        Suspect {
+            init: true,
+            matches: has_failed,
+            reason: TaskRunReason::InitContainerFailed,
+        },
+        Suspect {
+            init: false,
+            matches: |s| is_oom_killed(s) && is_sidecar(&s.name),
+            reason: TaskRunReason::SidecarOom,
+        },
+        Suspect {
+            init: false,
+            matches: |s| is_oom_killed(s) && is_step(&s.name),
+            reason: TaskRunReason::StepOom,
+        },
+        Suspect {
+            init: false,
+            matches: |s| has_failed(s) && is_sidecar(&s.name),
+            reason: TaskRunReason::SidecarFailed,
+        },
+        Suspect {
+            init: false,
+            matches: |s| has_failed(s) && is_step(&s.name),
+            reason: TaskRunReason::StepFailed,
+        },
     ];
     order.into_iter().find_map(|suspect| {
-        let among = if suspect.init { init_container_statuses(pod) } else { statuses };
+        let among = if suspect.init {
+            init_container_statuses(pod)
+        } else {
+            statuses
+        };
         let found = among.iter().find(|status| (suspect.matches)(status))?;
         Some((suspect, found))
     })
@@ -70,10 +119,14 @@ fn container_message(status: &ContainerStatus) -> Option<String> {
     let name = quote(&status.name);
     let written = termination::parse(state.message.as_deref().unwrap_or_default()).unwrap_or_default();
     let timed_out = written.iter().any(|entry| {
-        entry.result_type == ResultType::InternalTekton && entry.key == "Reason" && entry.value == "TimeoutExceeded"
+        entry.result_type == ResultType::InternalTekton
+            && entry.key == "Reason"
+            && entry.value == "TimeoutExceeded"
     });
     if timed_out {
-        return Some(format!("{name} exited because the step exceeded the specified timeout limit"));
+        return Some(format!(
+            "{name} exited because the step exceeded the specified timeout limit"
+        ));
     }
     if state.exit_code == 0 {
         return None;
@@ -85,7 +138,9 @@ fn container_message(status: &ContainerStatus) -> Option<String> {
 }
 
 fn fallback(statuses: &[ContainerStatus]) -> String {
-    let killed = |status: &ContainerStatus| (is_step(&status.name) || is_sidecar(&status.name)) && is_oom_killed(status);
+    let killed = |status: &ContainerStatus| {
+        (is_step(&status.name) || is_sidecar(&status.name)) && is_oom_killed(status)
+    };
     if statuses.iter().any(killed) {
         "OOMKilled".to_owned()
     } else {

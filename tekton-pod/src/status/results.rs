@@ -29,18 +29,32 @@ pub(super) struct Sorted {
 
 /// Sorts entries; `task` and `step` are the declarations, of which the last of a name counts.
 pub(super) fn sort(entries: &[RunResult], task: &[TaskResult], step: &[StepResult]) -> Sorted {
-    let task: BTreeMap<&str, bool> = task.iter().map(|result| (result.name.as_str(), is_text(result.type_.as_ref()))).collect();
-    let step: BTreeMap<&str, bool> = step.iter().map(|result| (result.name.as_str(), is_text(result.type_.as_ref()))).collect();
+    let task: BTreeMap<&str, bool> = task
+        .iter()
+        .map(|result| (result.name.as_str(), is_text(result.type_.as_ref())))
+        .collect();
+    let step: BTreeMap<&str, bool> = step
+        .iter()
+        .map(|result| (result.name.as_str(), is_text(result.type_.as_ref())))
+        .collect();
     let mut sorted = Sorted::default();
     for entry in entries {
         match entry.result_type {
             ResultType::TaskRun => {
                 let (type_, value) = typed(&task, entry);
-                sorted.task.push(TaskRunResult { name: entry.key.clone(), type_: Some(type_), value });
+                sorted.task.push(TaskRunResult {
+                    name: entry.key.clone(),
+                    type_: Some(type_),
+                    value,
+                });
             }
             ResultType::Step => {
                 let (type_, value) = typed(&step, entry);
-                sorted.step.push(TaskRunStepResult { name: entry.key.clone(), type_: Some(type_), value });
+                sorted.step.push(TaskRunStepResult {
+                    name: entry.key.clone(),
+                    type_: Some(type_),
+                    value,
+                });
             }
             ResultType::InternalTekton => continue,
             _ => {}
@@ -57,10 +71,16 @@ pub(super) fn wanted_of_step(
 ) -> Result<BTreeMap<String, String>, StatusError> {
     let mut wanted = BTreeMap::new();
     for result in declared {
-        let Some(text) = result.value.as_ref().and_then(ParamValue::as_str).filter(|text| !text.is_empty()) else {
+        let Some(text) = result
+            .value
+            .as_ref()
+            .and_then(ParamValue::as_str)
+            .filter(|text| !text.is_empty())
+        else {
             continue;
         };
-        let (step, name) = step_result_of(text).ok_or_else(|| StatusError::StepResultReference(text.to_owned()))?;
+        let (step, name) =
+            step_result_of(text).ok_or_else(|| StatusError::StepResultReference(text.to_owned()))?;
         if container.strip_prefix(STEP_PREFIX) == Some(step.as_str()) {
             wanted.insert(name, result.name.clone());
         }
@@ -69,12 +89,19 @@ pub(super) fn wanted_of_step(
 }
 
 /// The Task results that are fetched from these step results.
-pub(super) fn fetched(results: &[TaskRunStepResult], wanted: &BTreeMap<String, String>) -> Vec<TaskRunResult> {
+pub(super) fn fetched(
+    results: &[TaskRunStepResult],
+    wanted: &BTreeMap<String, String>,
+) -> Vec<TaskRunResult> {
     results
         .iter()
         .filter_map(|result| {
             let name = wanted.get(&result.name)?.clone();
-            Some(TaskRunResult { name, type_: result.type_.clone(), value: result.value.clone() })
+            Some(TaskRunResult {
+                name,
+                type_: result.type_.clone(),
+                value: result.value.clone(),
+            })
         })
         .collect()
 }
@@ -118,7 +145,9 @@ fn read(text: &str) -> ParamValue {
     if text.starts_with('{')
         && let Ok(members) = serde_json::from_str::<BTreeMap<String, Option<String>>>(text)
     {
-        let members = members.into_iter().map(|(key, value)| (key, value.unwrap_or_default()));
+        let members = members
+            .into_iter()
+            .map(|(key, value)| (key, value.unwrap_or_default()));
         return ParamValue::Object(members.collect());
     }
     match serde_json::from_str::<Option<String>>(text) {
@@ -130,7 +159,10 @@ fn read(text: &str) -> ParamValue {
 /// Step and result of the first `$(steps.STEP.results.RESULT)` in a text.
 fn step_result_of(text: &str) -> Option<(String, String)> {
     let found = STEP_RESULT.as_ref()?.captures(text)?;
-    Some((found.get(1)?.as_str().to_owned(), found.get(2)?.as_str().to_owned()))
+    Some((
+        found.get(1)?.as_str().to_owned(),
+        found.get(2)?.as_str().to_owned(),
+    ))
 }
 
 #[cfg(test)]
@@ -139,7 +171,10 @@ mod tests {
 
     #[test]
     fn texts_are_read_as_json_where_they_are() {
-        assert_eq!(read(r#"["a",null]"#), ParamValue::Array(vec!["a".into(), String::new()]));
+        assert_eq!(
+            read(r#"["a",null]"#),
+            ParamValue::Array(vec!["a".into(), String::new()])
+        );
         assert_eq!(read("[1]"), ParamValue::String("[1]".into()));
         assert_eq!(read(r#""quoted""#), ParamValue::String("quoted".into()));
         assert_eq!(read("null"), ParamValue::String(String::new()));

@@ -30,7 +30,11 @@ pub(super) struct Sources<'a> {
 }
 
 /// Fills in steps, results and artifacts; returns what was wrong with the sources.
-pub(super) fn fill(status: &mut TaskRunStatus, steps: &[ContainerStatus], sources: &Sources<'_>) -> Vec<StatusError> {
+pub(super) fn fill(
+    status: &mut TaskRunStatus,
+    steps: &[ContainerStatus],
+    sources: &Sources<'_>,
+) -> Vec<StatusError> {
     let mut errors = Vec::new();
     if sources.done {
         take_task_log(status, sources, &mut errors);
@@ -57,9 +61,15 @@ pub(super) fn fill(status: &mut TaskRunStatus, steps: &[ContainerStatus], source
 }
 
 fn take_task_log(status: &mut TaskRunStatus, sources: &Sources<'_>, errors: &mut Vec<StatusError>) {
-    let of_task: Vec<RunResult> =
-        sources.log.iter().filter(|entry| entry.result_type == ResultType::TaskRun).cloned().collect();
-    status.results.extend(results::sort(&of_task, &sources.declared, &[]).task);
+    let of_task: Vec<RunResult> = sources
+        .log
+        .iter()
+        .filter(|entry| entry.result_type == ResultType::TaskRun)
+        .cloned()
+        .collect();
+    status
+        .results
+        .extend(results::sort(&of_task, &sources.declared, &[]).task);
     match artifacts::find(&sources.log, ResultType::TaskRunArtifacts, None) {
         Ok(found) => status.artifacts = Some(found),
         Err(error) => errors.push(error),
@@ -106,7 +116,12 @@ fn step_state(
 
     if let Some(terminated) = container.terminated.as_mut() {
         match termination::parse(terminated.message.as_deref().unwrap_or_default()) {
-            Ok(entries) if terminated.message.as_deref().is_some_and(|message| !message.is_empty()) => {
+            Ok(entries)
+                if terminated
+                    .message
+                    .as_deref()
+                    .is_some_and(|message| !message.is_empty()) =>
+            {
                 let facts = Facts::of(&entries, &mut declared_artifacts, errors);
                 let sorted = results::sort(&entries, &sources.declared, &declared);
                 terminated.message = message(&sorted.visible);
@@ -152,7 +167,12 @@ struct Facts {
 
 impl Facts {
     fn of(entries: &[RunResult], declared: &mut Artifacts, errors: &mut Vec<StatusError>) -> Self {
-        let value = |key: &str| entries.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str());
+        let value = |key: &str| {
+            entries
+                .iter()
+                .find(|entry| entry.key == key)
+                .map(|entry| entry.value.as_str())
+        };
         match artifacts::find(entries, ResultType::StepArtifacts, None) {
             Ok(found) if found != Artifacts::default() => *declared = found,
             Ok(_) => {}
@@ -162,7 +182,10 @@ impl Facts {
             Ok(time) => Some(time),
             Err(cause) => {
                 let cause = format!("parsing time {}: {cause}", quote(text));
-                errors.push(StatusError::StartedAt { value: quote(text), cause });
+                errors.push(StatusError::StartedAt {
+                    value: quote(text),
+                    cause,
+                });
                 None
             }
         });
@@ -170,7 +193,10 @@ impl Facts {
             Ok(code) => Some(code),
             Err(cause) => {
                 let cause = parse_int_error(text, &cause);
-                errors.push(StatusError::ExitCode { value: quote(text), cause });
+                errors.push(StatusError::ExitCode {
+                    value: quote(text),
+                    cause,
+                });
                 None
             }
         });
@@ -179,7 +205,11 @@ impl Facts {
             .find(|entry| entry.result_type == ResultType::InternalTekton && entry.key == "Reason")
             .map(|entry| entry.value.clone())
             .filter(|reason| !reason.is_empty());
-        Self { started_at, exit_code, reason }
+        Self {
+            started_at,
+            exit_code,
+            reason,
+        }
     }
 
     /// Corrects the state by the facts and returns the reason of the termination.
@@ -210,5 +240,9 @@ fn parse_int_error(text: &str, error: &std::num::ParseIntError) -> String {
 
 /// The entries that users may see, as JSON.
 fn message(entries: &[RunResult]) -> Option<String> {
-    if entries.is_empty() { None } else { json::to_string(&entries).ok() }
+    if entries.is_empty() {
+        None
+    } else {
+        json::to_string(&entries).ok()
+    }
 }

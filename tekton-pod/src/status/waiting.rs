@@ -38,11 +38,19 @@ pub enum Pending {
 /// Classifies a pod in phase `Pending`.
 pub fn classify(pod: &Pod, statuses: &[ContainerStatus]) -> Pending {
     let any = |matches: fn(&ContainerStateWaiting) -> bool| {
-        init_container_statuses(pod).iter().chain(statuses).filter_map(waiting).any(matches)
+        init_container_statuses(pod)
+            .iter()
+            .chain(statuses)
+            .filter_map(waiting)
+            .any(matches)
     };
     if exceeds_node_resources(pod) {
         Pending::NodeResources
-    } else if statuses.iter().filter_map(waiting).any(|state| is_config_error(state) && is_sub_path_error(state)) {
+    } else if statuses
+        .iter()
+        .filter_map(waiting)
+        .any(|state| is_config_error(state) && is_sub_path_error(state))
+    {
         Pending::SubPath
     } else if any(|state| is_config_error(state) && !is_sub_path_error(state)) {
         Pending::ConfigError
@@ -58,14 +66,24 @@ fn is_config_error(state: &ContainerStateWaiting) -> bool {
 }
 
 fn is_sub_path_error(state: &ContainerStateWaiting) -> bool {
-    state.message.as_deref().is_some_and(|message| message.contains(SUB_PATH_ERROR))
+    state
+        .message
+        .as_deref()
+        .is_some_and(|message| message.contains(SUB_PATH_ERROR))
 }
 
 /// The most telling text: of a waiting container, else of an unmet pod condition, else of the pod.
 fn message(pod: &Pod, statuses: &[ContainerStatus]) -> String {
     let container = statuses.iter().find_map(|status| {
-        let message = waiting(status)?.message.as_deref().filter(|message| !message.is_empty())?;
-        Some(format!("build step {} is pending with reason {}", quote(&status.name), quote(message)))
+        let message = waiting(status)?
+            .message
+            .as_deref()
+            .filter(|message| !message.is_empty())?;
+        Some(format!(
+            "build step {} is pending with reason {}",
+            quote(&status.name),
+            quote(message)
+        ))
     });
     let condition = || {
         let conditions = pod.status.as_ref()?.conditions.as_deref()?;
@@ -77,6 +95,15 @@ fn message(pod: &Pod, statuses: &[ContainerStatus]) -> String {
             quote(unmet.message.as_deref().unwrap_or_default())
         ))
     };
-    let own = || pod.status.as_ref()?.message.clone().filter(|message| !message.is_empty());
-    container.or_else(condition).or_else(own).unwrap_or_else(|| "Pending".to_owned())
+    let own = || {
+        pod.status
+            .as_ref()?
+            .message
+            .clone()
+            .filter(|message| !message.is_empty())
+    };
+    container
+        .or_else(condition)
+        .or_else(own)
+        .unwrap_or_else(|| "Pending".to_owned())
 }
