@@ -10,3 +10,5 @@ mod pods;
 mod properties;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod status_properties;
