@@ -141,7 +141,7 @@ impl MemoryCluster {
             self.writes.push(ask.key());
         }
         match ask {
-            Ask::Get(target) => self.object(target).cloned().ok_or_else(|| not_found(target)),
+            Ask::Get(target) | Ask::Cached(target) => self.object(target).cloned().ok_or_else(|| not_found(target)),
             Ask::List {
                 api_version,
                 kind,
@@ -225,11 +225,12 @@ impl MemoryCluster {
         let (verb, kind) = match ask {
             Ask::Again { ask, .. } => return self.injected(ask),
             Ask::Get(target) => ("get", target.kind.clone()),
-            Ask::List { kind, .. } => ("list", kind.clone()),
             Ask::Create { object, .. } => ("create", ObjectRef::of(object).kind),
             Ask::Update { object } => ("update", ObjectRef::of(object).kind),
             Ask::Patch { target, .. } => ("patch", target.kind.clone()),
             Ask::Delete(target) => ("delete", target.kind.clone()),
+            // Reads from a cache and lists do not reach the server in a controller that watches.
+            Ask::Cached(_) | Ask::List { .. } => return None,
             Ask::ImageConfig { .. } | Ask::PodLog { .. } | Ask::ServerVersion => return None,
         };
         let resource = resource_of(&kind);

@@ -89,6 +89,8 @@ pub enum Patch {
 pub enum Ask {
     /// Reads one object. The answer is the object.
     Get(ObjectRef),
+    /// The same where a slightly outdated state does no harm: an executor may answer from what it watches.
+    Cached(ObjectRef),
     /// Lists objects of a kind in a namespace. The answer is a JSON array, in order of creation.
     List {
         /// API version of the kind.
@@ -163,6 +165,7 @@ impl Ask {
     pub fn key(&self) -> String {
         match self {
             Self::Get(target) => format!("get {target}"),
+            Self::Cached(target) => format!("cached {target}"),
             Self::List {
                 api_version,
                 kind,
@@ -210,6 +213,7 @@ impl Ask {
             Self::Update { .. } | Self::Patch { .. } | Self::Delete(_) => true,
             Self::Again { ask, .. } => ask.is_write(),
             Self::Get(_)
+            | Self::Cached(_)
             | Self::List { .. }
             | Self::ImageConfig { .. }
             | Self::PodLog { .. }
@@ -345,7 +349,19 @@ impl Answers {
         &self,
         target: ObjectRef,
     ) -> Result<Result<Option<T>, ApiFailure>, Waiting> {
-        Ok(match self.ask(Ask::Get(target))? {
+        self.read(Ask::Get(target))
+    }
+
+    /// The same, perhaps slightly outdated.
+    pub fn cached<T: DeserializeOwned>(
+        &self,
+        target: ObjectRef,
+    ) -> Result<Result<Option<T>, ApiFailure>, Waiting> {
+        self.read(Ask::Cached(target))
+    }
+
+    fn read<T: DeserializeOwned>(&self, ask: Ask) -> Result<Result<Option<T>, ApiFailure>, Waiting> {
+        Ok(match self.ask(ask)? {
             Ok(object) => decode(object).map(Some),
             Err(failure) if failure.is_not_found() => Ok(None),
             Err(failure) => Err(failure.clone()),

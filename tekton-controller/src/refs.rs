@@ -95,7 +95,7 @@ pub(crate) fn fetch(remote: &Remote<'_>, answers: &Answers) -> Result<Resolved, 
     let base = format!("{}/{}", remote.namespace, remote.name);
     let name = names::resolution_request(remote.resolver, &base, &remote.params, &remote.url);
     let target = ObjectRef::new(RESOLUTION, "ResolutionRequest", remote.namespace, &name);
-    let request: ResolutionRequest = match answers.ask(Ask::Get(target))? {
+    let request: ResolutionRequest = match answers.ask(Ask::Cached(target))? {
         Ok(object) => decode(object).map_err(|failure| requesting(&failure.message))?,
         Err(_) => {
             let object = request(remote, &name);

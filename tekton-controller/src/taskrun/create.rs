@@ -49,7 +49,7 @@ fn existing(draft: &Draft, answers: &Answers) -> Result<Option<Pod>, Halt> {
     let namespace = run.metadata.namespace.clone().unwrap_or_default();
     if !status.pod_name.is_empty() {
         let target = ObjectRef::new("v1", "Pod", namespace, &status.pod_name);
-        return answers.get::<Pod>(target)?.map_err(|failure| Halt::from(&failure));
+        return answers.cached::<Pod>(target)?.map_err(|failure| Halt::from(&failure));
     }
     let name = run.metadata.name.clone().unwrap_or_default();
     let ask = Ask::List {
@@ -167,7 +167,7 @@ fn create(draft: &mut Draft, spec: TaskSpec, input: &PassInput<'_>, answers: &An
         }
         Err(failure) if failure.is_already_exists() => {
             let namespace = run.metadata.namespace.clone().unwrap_or_default();
-            match answers.get::<Pod>(ObjectRef::new("v1", "Pod", namespace, name))? {
+            match answers.cached::<Pod>(ObjectRef::new("v1", "Pod", namespace, name))? {
                 Ok(Some(pod)) => Ok(pod),
                 _ => Err(Refusal::Api(failure)),
             }

@@ -2,10 +2,9 @@
 //!
 //! Upstream counterparts: `pkg/pod/creds_init.go`, `pkg/pod/entrypoint_lookup.go`.
 
-use std::time::Duration;
-
 use k8s_openapi::api::core::v1::{LimitRange, ServiceAccount};
 use serde_json::Value;
+use tekton_api::duration::Duration;
 use tekton_api::v1::{TaskRun, TaskSpec};
 use tekton_pod::{ImageCommands, LookupFailure, Lookups, PlatformCommand, ServerVersion, needs};
 
@@ -93,26 +92,39 @@ pub(super) fn create(object: Value, input: &PassInput<'_>, answers: &Answers) ->
         return Ok(answer.clone());
     }
     let backoff = &input.config.backoff;
-    let mut pause = backoff.duration.to_std();
-    for attempt in 1..u32::try_from(backoff.steps).unwrap_or_default() {
-        match answer {
-            Err(failure) if is_webhook_timeout(failure) => {}
-            _ => break,
+    let (mut pause, mut left, mut attempt) = (backoff.duration, backoff.steps, 0);
+    while answer.as_ref().is_err_and(is_webhook_timeout) {
+        if left <= 1 {
+            return Ok(Err(ApiFailure {
+                code: 0,
+                reason: String::new(),
+                message: "timed out waiting for the condition".to_owned(),
+                details: Value::Null,
+            }));
         }
-        answer = answers.ask(Ask::Again { attempt, after: pause, ask: Box::new(first.clone()) })?;
-        pause = Duration::from_secs_f64((pause.as_secs_f64() * backoff.factor).max(0.0)).min(backoff.cap.to_std());
-    }
-    match answer {
-        Err(failure) if is_webhook_timeout(failure) => {
-            Ok(Err(ApiFailure { code: 0, reason: String::new(), message: "timed out waiting for the condition".to_owned(), details: Value::Null }))
+        let next = longer(pause, backoff.factor);
+        // A pause that would grow beyond the cap is the last one, and nothing is tried after it.
+        left = if !backoff.cap.is_zero() && next > backoff.cap { 0 } else { left - 1 };
+        if left > 0 {
+            attempt += 1;
+            answer = answers.ask(Ask::Again { attempt, after: pause.to_std(), ask: Box::new(first.clone()) })?;
+            pause = next;
         }
-        _ => Ok(answer.clone()),
     }
+    Ok(answer.clone())
+}
+
+/// The next pause; the same one if there is no factor.
+fn longer(pause: Duration, factor: f64) -> Duration {
+    if factor == 0.0 {
+        return pause;
+    }
+    let longer = std::time::Duration::try_from_secs_f64(pause.as_secs_f64() * factor);
+    longer.map_or(pause, Duration::from)
 }
 
 fn is_webhook_timeout(failure: &ApiFailure) -> bool {
-    let message = failure.message.to_lowercase();
-    failure.code == 500 && message.contains("webhook") && message.contains("timeout")
+    failure.code == 500 && failure.message.contains("timeout")
 }
 
 fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Result<T, LookupFailure> {

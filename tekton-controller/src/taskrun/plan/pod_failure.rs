@@ -93,7 +93,8 @@ fn check(
         _ => return Ok(None),
     };
     if !grace.is_zero() {
-        match in_grace(draft, SignedDuration::from(grace), answers)? {
+        let is_pull = reason == TaskRunReason::ImagePullFailed;
+        match in_grace(draft, SignedDuration::from(grace), is_pull, answers)? {
             Ok(true) => return Ok(None),
             Ok(false) => {}
             Err(error) => {
@@ -110,10 +111,16 @@ fn check(
 }
 
 /// Whether the pod became ready to start its containers less than `grace` ago; the text says why it cannot be told.
-fn in_grace(draft: &Draft, grace: SignedDuration, answers: &Answers) -> Result<Result<bool, String>, Waiting> {
+fn in_grace(
+    draft: &Draft,
+    grace: SignedDuration,
+    is_pull: bool,
+    answers: &Answers,
+) -> Result<Result<bool, String>, Waiting> {
     let namespace = draft.run.metadata.namespace.clone().unwrap_or_default();
     let pod_name = draft.status().pod_name;
-    let pod: Pod = match answers.ask(Ask::Get(ObjectRef::new("v1", "Pod", namespace, pod_name)))? {
+    let target = ObjectRef::new("v1", "Pod", namespace, pod_name);
+    let pod: Pod = match answers.ask(if is_pull { Ask::Get(target) } else { Ask::Cached(target) })? {
         Ok(object) => match decode(object) {
             Ok(pod) => pod,
             Err(failure) => return Ok(Err(failure.message)),

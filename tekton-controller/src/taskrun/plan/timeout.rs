@@ -36,7 +36,7 @@ pub(in crate::taskrun) fn fail(
     if !status.pod_name.is_empty() {
         let namespace = draft.run.metadata.namespace.clone().unwrap_or_default();
         let target = ObjectRef::new("v1", "Pod", namespace, &status.pod_name);
-        if let Ok(Some(pod)) = answers.get::<Pod>(target)? {
+        if let Ok(Some(pod)) = answers.cached::<Pod>(target)? {
             let spec = status.task_spec.clone().unwrap_or_default();
             let observed = observe::status(&draft.run, &pod, &spec, input, answers)?;
             if observed.errors.is_empty() {
