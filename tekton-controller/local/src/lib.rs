@@ -1,1 +1,6 @@
 #![doc = include_str!("../README.md")]
+
+mod api;
+pub mod builtin;
+pub mod cluster;
+pub mod store;
