@@ -95,18 +95,16 @@ pub(crate) fn fetch(remote: &Remote<'_>, answers: &Answers) -> Result<Resolved, 
     let base = format!("{}/{}", remote.namespace, remote.name);
     let name = names::resolution_request(remote.resolver, &base, &remote.params, &remote.url);
     let target = ObjectRef::new(RESOLUTION, "ResolutionRequest", remote.namespace, &name);
-    let request: ResolutionRequest = match answers.ask(Ask::Cached(target))? {
-        Ok(object) => decode(object).map_err(|failure| requesting(&failure.message))?,
-        Err(_) => {
-            let object = request(remote, &name);
-            return match answers.ask(Ask::Create { object, dry_run: false })? {
-                Err(failure) if !failure.is_already_exists() => {
-                    Err(RefError::of_call(failure, |text| format!("error requesting remote resource: {text}")))
-                }
-                _ => Err(RefError::InProgress),
-            };
-        }
+    let Ok(known) = answers.ask(Ask::Cached(target))? else {
+        let object = request(remote, &name);
+        return match answers.ask(Ask::Create { object, dry_run: false })? {
+            Err(failure) if !failure.is_already_exists() => {
+                Err(RefError::of_call(failure, |text| format!("error requesting remote resource: {text}")))
+            }
+            _ => Err(RefError::InProgress),
+        };
     };
+    let request: ResolutionRequest = decode(known).map_err(|failure| requesting(&failure.message))?;
     let status = request.status.unwrap_or_default();
     match status.conditions.succeeded() {
         Some(condition) if condition.is_true() => read(&status.data, status.ref_source.or(status.source)),
@@ -119,14 +117,14 @@ pub(crate) fn fetch(remote: &Remote<'_>, answers: &Answers) -> Result<Resolved, 
 pub(crate) fn dry_run(object: &Value, namespace: &str, suffix: &str, answers: &Answers) -> Result<Value, RefError> {
     let own_name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut trial = object.clone();
-    let Some(members) = trial.as_object_mut() else { return Err(RefError::Failed("resource is not an object".into())) };
-    let metadata = members.entry("metadata").or_insert_with(|| json!({}));
-    metadata["name"] = json!(names::hashed_name("dry-run", &format!("{own_name}{suffix}"), 8));
-    metadata["namespace"] = json!(namespace);
+    let trial_name = names::hashed_name("dry-run", &format!("{own_name}{suffix}"), 8);
+    json_patch::merge(&mut trial, &json!({"metadata": {"name": trial_name, "namespace": namespace}}));
     match answers.ask(Ask::Create { object: trial, dry_run: true })? {
         Ok(admitted) => {
             let mut admitted = admitted.clone();
-            admitted["metadata"] = object.get("metadata").cloned().unwrap_or_default();
+            if let (Some(members), Some(metadata)) = (admitted.as_object_mut(), object.get("metadata")) {
+                members.insert("metadata".to_owned(), metadata.clone());
+            }
             Ok(admitted)
         }
         Err(failure) => {

@@ -51,7 +51,7 @@ pub fn stop_sidecars(pod: &Pod, nop_image: &str, spared: Option<&str>) -> Option
             Some(json!({"op": "replace", "path": format!("/spec/containers/{index}/image"), "value": nop_image}))
         })
         .collect();
-    (!operations.is_empty()).then(|| Value::Array(operations))
+    (!operations.is_empty()).then_some(Value::Array(operations))
 }
 
 fn annotate(key: &str, value: &str) -> Value {

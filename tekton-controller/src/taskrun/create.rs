@@ -38,7 +38,7 @@ pub(super) fn pod(
     draft.status_mut().task_spec = Some(spec.clone());
     match existing {
         Some(pod) => Ok(pod),
-        None => create(draft, spec, input, answers).or_else(|refusal| Err(refused(draft, refusal))),
+        None => create(draft, spec, input, answers).map_err(|refusal| refused(draft, refusal)),
     }
 }
 
@@ -69,7 +69,8 @@ fn existing(draft: &Draft, answers: &Answers) -> Result<Option<Pod>, Halt> {
         status.retries_status.iter().any(|attempt| attempt.pod_name == name)
     };
     let has_failed = |pod: &Pod| status::completion::did_fail(pod, status::containers::container_statuses(pod));
-    Ok(pods.filter(|pod| is_own(pod) && !has_failed(pod) && !is_archived(pod)).last())
+    let mut pods = pods.rev();
+    Ok(pods.find(|pod| is_own(pod) && !has_failed(pod) && !is_archived(pod)))
 }
 
 fn claim_volumes(draft: &mut Draft, answers: &Answers) -> Result<(), Halt> {

@@ -42,7 +42,7 @@ fn advance(draft: &mut Draft, input: &PassInput<'_>, answers: &Answers) -> Resul
         return Ok(draft.conclude(before.as_ref(), end));
     }
     if let Some(failure) = pod_failure::find(draft, input, answers)? {
-        let end = cancel::fail(draft, failure.reason, &failure.message, input, answers)?;
+        let end = cancel::fail(draft, &failure.reason, &failure.message, input, answers)?;
         return Ok(draft.conclude(before.as_ref(), end));
     }
     match resolve::resolve(draft, input, answers) {
@@ -67,7 +67,7 @@ fn work(
     let end = match done {
         Ok(None) => End::default(),
         Ok(Some(observe::TooLarge { message })) => {
-            let end = cancel::fail(draft, TaskRunReason::ResultLargerThanAllowedLimit, &message, input, answers)?;
+            let end = cancel::fail(draft, &TaskRunReason::ResultLargerThanAllowedLimit, &message, input, answers)?;
             return Ok(draft.conclude(before.as_ref(), end));
         }
         Err(halt) => draft.halt(halt)?,

@@ -197,14 +197,8 @@ impl World {
 
     fn store(&mut self, target: &ObjectRef, pass: Pass<tekton_api::v1::TaskRunStatus>) -> Result<(), String> {
         let object = self.cluster.object_mut(target).ok_or("the TaskRun is gone")?;
-        for (key, wanted) in [("labels", pass.labels), ("annotations", pass.annotations)] {
-            for (name, value) in wanted.into_iter().flatten() {
-                if object["metadata"].get(key).is_none_or(Value::is_null) {
-                    object["metadata"][key] = json!({});
-                }
-                object["metadata"][key][name] = json!(value);
-            }
-        }
+        let metadata = json!({"labels": pass.labels.unwrap_or_default(), "annotations": pass.annotations.unwrap_or_default()});
+        json_patch::merge(object, &json!({"metadata": metadata}));
         if let Some(status) = pass.status {
             object["status"] = serde_json::to_value(status).map_err(|error| format!("status: {error}"))?;
         }

@@ -22,13 +22,13 @@ pub(in crate::taskrun) fn cancel(
     let name = draft.run.metadata.name.clone().unwrap_or_default();
     let wish = draft.run.spec.status_message.clone().unwrap_or_default();
     let message = with_history(before, format!("TaskRun \"{name}\" was cancelled. {wish}"));
-    fail(draft, TaskRunReason::Cancelled, &message, input, answers)
+    fail(draft, &TaskRunReason::Cancelled, &message, input, answers)
 }
 
 /// Marks the run and its unfinished steps as failed, then deletes the pod, or tells it to stop if it is to be kept.
 pub(in crate::taskrun) fn fail(
     draft: &mut Draft,
-    reason: TaskRunReason,
+    reason: &TaskRunReason,
     message: &str,
     input: &PassInput<'_>,
     answers: &Answers,
