@@ -7,7 +7,9 @@ pub mod crd;
 pub mod decode;
 pub mod duration;
 pub mod labels;
+mod matrix;
 pub mod names;
+pub mod params;
 pub mod paths;
 pub mod quote;
 pub mod reasons;
@@ -19,6 +21,7 @@ pub mod testing;
 pub mod v1;
 pub mod v1alpha1;
 pub mod v1beta1;
+pub mod when;
 mod wire;
 pub mod yaml;
 

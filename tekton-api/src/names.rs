@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use md5::{Digest, Md5};
 use sha2::Sha256;
 
-use crate::v1::{Param, ParamValue};
+use crate::v1::{ChildStatusReference, Param, ParamValue};
 
 /// Longest name of a Kubernetes label value, and so of everything that ends up in one.
 const LONGEST: usize = 63;
@@ -119,9 +119,52 @@ pub fn sidecar_container(name: &str) -> String {
 /// Name of the claim made from a template: the template's name (or `pvc`) and a hash of the workspace and the
 /// uid of the run.
 pub fn volume_claim(template: &str, workspace: &str, owner_uid: &str) -> String {
-    let sum = Sha256::digest(format!("{workspace}{owner_uid}"));
-    let hash: String = sum.iter().take(5).map(|byte| format!("{byte:02x}")).collect();
+    let hash = short_sha256(&[workspace, owner_uid]);
     format!("{}-{hash}", if template.is_empty() { "pvc" } else { template })
+}
+
+/// Name of the affinity assistant for a workspace, or for a whole run if `workspace` is empty.
+pub fn affinity_assistant(workspace: &str, pipeline_run: &str) -> String {
+    format!("affinity-assistant-{}", short_sha256(&[workspace, pipeline_run]))
+}
+
+/// Names of the `count` runs of a pipeline task: those already started of this kind, else new ones, which end
+/// in a number unless there is exactly one.
+///
+/// ```
+/// use tekton_api::names::child_runs;
+/// assert_eq!(child_runs(&[], "TaskRun", "build", "nightly", 1), ["nightly-build"]);
+/// assert_eq!(child_runs(&[], "TaskRun", "build", "nightly", 2), ["nightly-build-0", "nightly-build-1"]);
+/// ```
+pub fn child_runs(
+    started: &[ChildStatusReference],
+    kind: &str,
+    pipeline_task: &str,
+    pipeline_run: &str,
+    count: usize,
+) -> Vec<String> {
+    let known: Vec<String> = started
+        .iter()
+        .filter(|child| child.kind.as_deref() == Some(kind))
+        .filter(|child| child.pipeline_task_name.as_deref().unwrap_or_default() == pipeline_task)
+        .map(|child| child.name.clone().unwrap_or_default())
+        .collect();
+    if !known.is_empty() {
+        return known;
+    }
+    if count == 1 {
+        return vec![child_name(pipeline_run, &format!("-{pipeline_task}"))];
+    }
+    let numbered = |index: usize| {
+        let name = child_name(pipeline_run, &format!("-{pipeline_task}-{index}"));
+        if name.ends_with(&format!("-{index}")) {
+            return name;
+        }
+        let name = child_name(pipeline_run, &format!("-{pipeline_task}"));
+        let room = LONGEST.saturating_sub(format!("-{count}").len());
+        format!("{}-{index}", prefix(&name, room))
+    };
+    (0..count).map(numbered).collect()
 }
 
 /// Name of a ResolutionRequest: the resolver and a hash of what is asked for on whose behalf, so that a run
@@ -135,7 +178,7 @@ pub fn resolution_request(resolver: &str, base: &str, params: &[Param], url: &st
         hash.write(param.name.as_bytes());
         match &param.value {
             ParamValue::String(text) => hash.write(text.as_bytes()),
-            value => hash.write(&go_json(value)),
+            value => hash.write(go_json(value).as_bytes()),
         }
     }
     hash.write(url.as_bytes());
@@ -144,10 +187,18 @@ pub fn resolution_request(resolver: &str, base: &str, params: &[Param], url: &st
 }
 
 /// The JSON of a value with those characters escaped that Go escapes for HTML's sake.
-fn go_json(value: &ParamValue) -> Vec<u8> {
+pub(crate) fn go_json(value: &ParamValue) -> String {
     let text = serde_json::to_string(value).unwrap_or_default();
-    let escapes = [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")];
-    escapes.iter().fold(text, |text, (character, escape)| text.replace(*character, escape)).into_bytes()
+    let escapes = [
+        ('<', "\\u003c"),
+        ('>', "\\u003e"),
+        ('&', "\\u0026"),
+        ('\u{2028}', "\\u2028"),
+        ('\u{2029}', "\\u2029"),
+    ];
+    escapes
+        .iter()
+        .fold(text, |text, (character, escape)| text.replace(*character, escape))
 }
 
 /// The 128-bit FNV-1a hash.
@@ -186,14 +237,26 @@ fn md5_hex(parts: &[&str]) -> String {
     for part in parts {
         sum.update(part);
     }
-    sum.finalize()
+    hex(&sum.finalize())
+}
+
+/// The first ten hexadecimal digits of a SHA-256 sum.
+fn short_sha256(parts: &[&str]) -> String {
+    let mut sum = Sha256::new();
+    for part in parts {
+        sum.update(part);
+    }
+    let mut digits = hex(&sum.finalize());
+    digits.truncate(10);
+    digits
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+    bytes
         .iter()
-        .fold(String::with_capacity(MD5_LENGTH), |mut hex, byte| {
-            for nibble in [byte >> 4, byte & 15] {
-                hex.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
-            }
-            hex
-        })
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
 }
 
 /// The 32-bit FNV-1a hash.

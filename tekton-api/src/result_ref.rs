@@ -100,6 +100,29 @@ pub fn parse_result_name(text: &str) -> (String, String) {
     (scan::trim_array_index(text), index.to_owned())
 }
 
+/// Step and result of the first `$(steps.NAME.results.RESULT)` in a text.
+///
+/// # Errors
+/// If there is none.
+pub fn step_result_name(text: &str) -> Result<(String, String), NoStepResult> {
+    let parts = text.match_indices("$(steps.").find_map(|(start, opening)| {
+        let rest = text.get(start + opening.len()..)?;
+        let (step, rest) = rest.split_once(".results.")?;
+        let (result, _) = rest.split_once(')')?;
+        let in_line = !step.contains('\n') && !result.contains('\n');
+        in_line.then(|| (step.to_owned(), result.to_owned()))
+    });
+    parts.ok_or_else(|| NoStepResult(text.to_owned()))
+}
+
+/// A text in which no result of a step is referred to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "Could not extract step name and result name. Expected value to look like \
+     $(steps.<stepName>.results.<resultName>) but got \"{0}\""
+)]
+pub struct NoStepResult(pub String);
+
 /// The references among names of variables; others are left out.
 pub fn result_refs(expressions: &[String]) -> Vec<ResultRef> {
     expressions

@@ -3,4 +3,6 @@
 
 #[cfg(feature = "schema")]
 mod crd;
+#[cfg(feature = "test-util")]
+mod golden;
 mod roundtrip;
