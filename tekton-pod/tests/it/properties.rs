@@ -26,7 +26,7 @@ fn entry() -> impl Strategy<Value = RunResult> {
 }
 
 fn word() -> impl Strategy<Value = String> {
-    "[a-z0-9./_:-]{1,12}"
+    "[a-z0-9][a-z0-9./_:-]{0,11}"
 }
 
 fn arguments() -> impl Strategy<Value = EntrypointArgs> {
@@ -96,7 +96,8 @@ proptest! {
     }
 
     #[test]
-    fn messages_never_exceed_the_limit(value in "[a-z]{0,9000}", compress: bool) {
+    fn messages_never_exceed_the_limit(part in "[a-z]{1,30}", times in 0_usize..400, compress: bool) {
+        let value = part.repeat(times);
         let compression = if compress { Compression::WhenShorter } else { Compression::Never };
         match termination::append(None, &[RunResult::new("k", value, ResultType::TaskRun)], compression) {
             Ok(message) => prop_assert!(message.len() <= 4096),
