@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod pod_parts;
+#[cfg(test)]
 mod pod_properties;
 #[cfg(test)]
 mod pods;
