@@ -17,6 +17,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             "--token" => options.token = Some(value()?),
             "--tls" => tls = true,
             "--crds" => {
+                options.definitions.clear();
                 for entry in std::fs::read_dir(value()?)? {
                     let text = std::fs::read_to_string(entry?.path())?;
                     options.definitions.extend(tekton_api::yaml::documents(&text)?);

@@ -8,6 +8,7 @@ mod defaults;
 mod delete;
 mod discovery;
 mod error;
+mod fields;
 mod intake;
 pub(crate) mod json;
 mod kinds;
@@ -43,7 +44,7 @@ use futures::Stream;
 use http::{HeaderValue, Method, Response, header};
 use serde_json::Value;
 
-pub use error::ApiError;
+pub(crate) use error::ApiError;
 pub use kinds::{Registry, Resource};
 pub(crate) use options::{DeleteOptions, Propagation};
 pub(crate) use request::Call;
@@ -54,6 +55,8 @@ use write::Part;
 
 /// The user of requests without a token.
 pub(crate) const ANONYMOUS: &str = "system:anonymous";
+/// The user in whose name the cluster itself writes.
+const CONTROLLER: &str = "system:kube-controller-manager";
 
 type Lines = Pin<Box<dyn Stream<Item = Result<Bytes, std::io::Error>> + Send>>;
 
@@ -130,6 +133,7 @@ struct Inner {
     registry: RwLock<Arc<Registry>>,
     options: ClusterOptions,
     logs: OnceLock<Arc<dyn LogSource>>,
+    authority: OnceLock<String>,
     secret: [u8; 32],
 }
 
@@ -151,6 +155,7 @@ impl Api {
             store: Store::default(),
             registry: RwLock::new(registry),
             logs: OnceLock::new(),
+            authority: OnceLock::new(),
             secret: rand::random(),
             options,
         }));
@@ -160,34 +165,63 @@ impl Api {
 
     /// The objects of a fresh cluster.
     fn seed(&self) {
-        let create = |plural: &str, group: &str, version: &str, namespace: &str, object: Value| {
-            let registry = self.registry();
-            if let Some(resource) = registry.find(group, version, plural) {
-                let target = request::Target { namespace: namespace.to_owned(), ..request::Target::default() };
-                let options = options::WriteOptions {
-                    dry_run: false,
-                    validation: options::FieldValidation::Ignore,
-                    manager: "tekton-local".to_owned(),
-                    force: false,
-                };
-                let mut object = object;
-                let done = intake::accept(resource, &mut object)
-                    .and_then(|_| intake::place(resource, &target, &mut object))
-                    .and_then(|()| {
-                        write::create(self, resource, &target, object, &options, managed::Source::Update, "system:apiserver")
-                    });
-                if let Err(why) = done {
-                    tracing::warn!(%why, "an object of the fresh cluster was refused");
-                }
-            }
-        };
         for name in ["default", "kube-system", "kube-public", "kube-node-lease"] {
-            create("namespaces", "", "v1", "", serde_json::json!({"metadata": {"name": name}}));
+            self.create_quietly("", "v1", "namespaces", "", serde_json::json!({"metadata": {"name": name}}));
         }
-        create("serviceaccounts", "", "v1", "default", serde_json::json!({"metadata": {"name": "default"}}));
+        self.create_quietly("", "v1", "serviceaccounts", "default", serde_json::json!({"metadata": {"name": "default"}}));
         for definition in &self.0.options.definitions {
-            create("customresourcedefinitions", "apiextensions.k8s.io", "v1", "", definition.clone());
+            self.create_quietly("apiextensions.k8s.io", "v1", "customresourcedefinitions", "", definition.clone());
         }
+    }
+
+    fn own_options() -> options::WriteOptions {
+        options::WriteOptions {
+            dry_run: false,
+            validation: options::FieldValidation::Ignore,
+            manager: "tekton-local".to_owned(),
+            force: false,
+        }
+    }
+
+    /// Creates an object of the cluster itself; that it exists already is fine.
+    pub(crate) fn create_quietly(&self, group: &str, version: &str, plural: &str, namespace: &str, mut object: Value) {
+        let registry = self.registry();
+        let Some(resource) = registry.find(group, version, plural) else { return };
+        let target = request::Target { namespace: namespace.to_owned(), ..request::Target::default() };
+        let done = intake::accept(resource, &mut object)
+            .and_then(|_| intake::place(resource, &target, &mut object))
+            .and_then(|()| {
+                let source = managed::Source::Update;
+                write::create(self, resource, &target, object, &Self::own_options(), source, CONTROLLER)
+            });
+        match done {
+            Err(why) if why.reason != "AlreadyExists" => tracing::warn!(%why, plural, "an object of the cluster was refused"),
+            _ => {}
+        }
+    }
+
+    /// Changes the stored form of an object in the name of a built-in controller. When nothing
+    /// holds a deleted object any longer, it goes.
+    pub(crate) fn change(
+        &self,
+        resource: &Arc<Resource>,
+        key: &ObjectKey,
+        change: impl Fn(&mut Value),
+    ) -> Result<(), ApiError> {
+        for _ in 0..write::ATTEMPTS {
+            let before = self.store().get(&resource.bucket, key).ok_or_else(|| ApiError::not_found(resource, &key.name))?;
+            let mut after = Value::clone(&before);
+            change(&mut after);
+            if after == *before {
+                return Ok(());
+            }
+            match write::commit(self, resource, &before, after) {
+                Err(write::Refused::Raced) => {}
+                Err(write::Refused::Error(why)) => return Err(why),
+                Ok(_) => return Ok(()),
+            }
+        }
+        Err(ApiError::modified(resource, &key.name))
     }
 
     /// The objects.
@@ -227,6 +261,18 @@ impl Api {
     pub(crate) fn set_logs(&self, logs: Arc<dyn LogSource>) {
         if self.0.logs.set(logs).is_err() {
             tracing::warn!("the log source of a cluster is set once");
+        }
+    }
+
+    /// The certificate of the authority that clients in Pods should trust.
+    pub(crate) fn authority(&self) -> &str {
+        self.0.authority.get().map_or("", String::as_str)
+    }
+
+    /// Names that certificate, once.
+    pub(crate) fn set_authority(&self, authority: String) {
+        if self.0.authority.set(authority).is_err() {
+            tracing::warn!("the authority of a cluster is set once");
         }
     }
 

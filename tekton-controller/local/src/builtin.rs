@@ -1,3 +1,25 @@
 //! The controllers that a plain cluster has, each a task that the owner of the cluster spawns.
 //!
-//! Without them (api-only) nothing empties a deleted namespace, nothing follows owner references.
+//! Without them (api-only) nothing empties a deleted namespace, follows owner references or gives
+//! namespaces their service account. They see the store through its changes, as watches do, and
+//! write through the API. Each ends with its task.
+
+mod claim_protection;
+mod feed;
+mod namespaces;
+mod owner_gc;
+
+pub use claim_protection::run_claim_protection;
+pub use namespaces::run_namespaces;
+pub use owner_gc::run_owner_gc;
+
+use crate::cluster::Cluster;
+
+/// Runs all of them (but the node and what belongs to it) until the task is dropped.
+pub async fn run_all(cluster: Cluster) {
+    tokio::join!(
+        run_owner_gc(cluster.clone()),
+        run_namespaces(cluster.clone()),
+        run_claim_protection(cluster),
+    );
+}

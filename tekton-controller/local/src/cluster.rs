@@ -121,9 +121,9 @@ pub trait LogSource: Send + Sync + fmt::Debug {
 }
 
 /// How a cluster is set up.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct ClusterOptions {
-    /// CustomResourceDefinitions that are there from the start.
+    /// CustomResourceDefinitions that are there from the start; by default Tekton's.
     pub definitions: Vec<Value>,
     /// Admission of all kinds.
     pub admission: Option<Admit>,
@@ -134,6 +134,13 @@ pub struct ClusterOptions {
     /// The bearer token of the administrator. Without one, requests over the network are not
     /// checked.
     pub token: Option<String>,
+}
+
+impl Default for ClusterOptions {
+    fn default() -> Self {
+        let definitions = tekton_api::crd::all().iter().filter_map(|one| serde_json::to_value(one).ok()).collect();
+        Self { definitions, admission: None, convert: None, logs: None, token: None }
+    }
 }
 
 impl fmt::Debug for ClusterOptions {
@@ -182,6 +189,17 @@ impl Cluster {
     /// A token for a service account, valid for some seconds, as the token subresource gives it.
     pub fn service_account_token(&self, namespace: &str, name: &str, audiences: &[String], seconds: i64) -> String {
         tokens::issue(self.api.secret(), namespace, name, audiences, seconds)
+    }
+
+    /// Names the certificate of the authority that Pods should trust, once; `kube-root-ca.crt` of
+    /// namespaces created later carries it.
+    pub fn set_authority(&self, certificate: String) {
+        self.api.set_authority(certificate);
+    }
+
+    /// That certificate, or an empty text.
+    pub fn authority(&self) -> &str {
+        self.api.authority()
     }
 
     pub(crate) fn api(&self) -> &Api {

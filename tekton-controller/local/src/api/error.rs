@@ -9,65 +9,65 @@ use super::kinds::Resource;
 
 /// An answer that refuses.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ApiError {
+pub(crate) struct ApiError {
     /// The HTTP code.
-    pub code: u16,
+    pub(crate) code: u16,
     /// The `reason` of the Status; empty when there is none.
-    pub reason: &'static str,
+    pub(crate) reason: &'static str,
     /// The text for people.
-    pub message: String,
+    pub(crate) message: String,
     /// The `details` of the Status.
-    pub details: Option<Value>,
+    pub(crate) details: Option<Value>,
     /// Plain text instead of a Status.
-    pub plain: bool,
+    pub(crate) plain: bool,
 }
 
 /// One fault at one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldFault {
+pub(crate) struct FieldFault {
     /// The machine-readable sort of fault.
-    pub reason: &'static str,
+    pub(crate) reason: &'static str,
     /// Where, as in `spec.containers[0].name`.
-    pub field: String,
+    pub(crate) field: String,
     /// What is wrong, without the field.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 impl FieldFault {
     /// `Required value`, with a text when there is one.
-    pub fn required(field: impl Into<String>, detail: &str) -> Self {
+    pub(crate) fn required(field: impl Into<String>, detail: &str) -> Self {
         Self::build("FieldValueRequired", field, "Required value", detail)
     }
 
     /// `Invalid value: …: detail`; the value is written as JSON.
-    pub fn invalid(field: impl Into<String>, value: &Value, detail: &str) -> Self {
+    pub(crate) fn invalid(field: impl Into<String>, value: &Value, detail: &str) -> Self {
         Self::build("FieldValueInvalid", field, &format!("Invalid value: {value}"), detail)
     }
 
     /// `Forbidden: detail`.
-    pub fn forbidden(field: impl Into<String>, detail: &str) -> Self {
+    pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
         Self::build("FieldValueForbidden", field, "Forbidden", detail)
     }
 
     /// `Duplicate value: …`.
-    pub fn duplicate(field: impl Into<String>, value: &Value) -> Self {
+    pub(crate) fn duplicate(field: impl Into<String>, value: &Value) -> Self {
         Self::build("FieldValueDuplicate", field, &format!("Duplicate value: {value}"), "")
     }
 
     /// `Not found: …`.
-    pub fn not_found(field: impl Into<String>, value: &Value) -> Self {
+    pub(crate) fn not_found(field: impl Into<String>, value: &Value) -> Self {
         Self::build("FieldValueNotFound", field, &format!("Not found: {value}"), "")
     }
 
     /// `Unsupported value: …: supported values: …`.
-    pub fn unsupported(field: impl Into<String>, value: &Value, allowed: &[&str]) -> Self {
+    pub(crate) fn unsupported(field: impl Into<String>, value: &Value, allowed: &[&str]) -> Self {
         let quoted: Vec<String> = allowed.iter().map(|one| format!("{one:?}")).collect();
         let detail = format!("supported values: {}", quoted.join(", "));
         Self::build("FieldValueNotSupported", field, &format!("Unsupported value: {value}"), &detail)
     }
 
     /// A type that the schema does not allow.
-    pub fn mistyped(field: impl Into<String>, found: &str, detail: &str) -> Self {
+    pub(crate) fn mistyped(field: impl Into<String>, found: &str, detail: &str) -> Self {
         Self::build("FieldValueTypeInvalid", field, &format!("Invalid value: {found:?}"), detail)
     }
 
@@ -87,30 +87,30 @@ impl ApiError {
     }
 
     /// 404 in plain text, for paths that are no API.
-    pub fn no_page() -> Self {
+    pub(crate) fn no_page() -> Self {
         Self { plain: true, ..Self::new(404, "", "404 page not found\n", None) }
     }
 
     /// 404 for a resource that the API does not know.
-    pub fn no_resource() -> Self {
+    pub(crate) fn no_resource() -> Self {
         let text = "the server could not find the requested resource";
         Self::new(404, "NotFound", text, Some(json!({})))
     }
 
     /// 404 for a missing object.
-    pub fn not_found(resource: &Resource, name: &str) -> Self {
+    pub(crate) fn not_found(resource: &Resource, name: &str) -> Self {
         let text = format!("{} {name:?} not found", resource.qualified());
         Self::new(404, "NotFound", text, Some(resource.details(name)))
     }
 
     /// 409 for a name that is taken.
-    pub fn already_exists(resource: &Resource, name: &str) -> Self {
+    pub(crate) fn already_exists(resource: &Resource, name: &str) -> Self {
         let text = format!("{} {name:?} already exists", resource.qualified());
         Self::new(409, "AlreadyExists", text, Some(resource.details(name)))
     }
 
     /// 409 for a write that starts from an old state.
-    pub fn modified(resource: &Resource, name: &str) -> Self {
+    pub(crate) fn modified(resource: &Resource, name: &str) -> Self {
         Self::conflict(
             &resource.qualified(),
             resource.details(name),
@@ -120,13 +120,13 @@ impl ApiError {
     }
 
     /// 409 with another reason.
-    pub fn conflict(what: &str, details: Value, name: &str, why: &str) -> Self {
+    pub(crate) fn conflict(what: &str, details: Value, name: &str, why: &str) -> Self {
         let text = format!("Operation cannot be fulfilled on {what} {name:?}: {why}");
         Self::new(409, "Conflict", text, Some(details))
     }
 
     /// 409 of server-side apply, a cause for each field.
-    pub fn apply_conflict(causes: &[(String, String)]) -> Self {
+    pub(crate) fn apply_conflict(causes: &[(String, String)]) -> Self {
         let count = causes.len();
         let lines: Vec<String> = causes.iter().map(|(who, field)| format!("conflict with {who:?}: {field}")).collect();
         let text = if count == 1 {
@@ -144,12 +144,12 @@ impl ApiError {
     }
 
     /// 422 for an object of this kind with faults.
-    pub fn invalid(resource: &Resource, name: &str, faults: &[FieldFault]) -> Self {
+    pub(crate) fn invalid(resource: &Resource, name: &str, faults: &[FieldFault]) -> Self {
         Self::invalid_kind(&resource.group, &resource.kind, name, faults)
     }
 
     /// 422 for any kind, also for options.
-    pub fn invalid_kind(group: &str, kind: &str, name: &str, faults: &[FieldFault]) -> Self {
+    pub(crate) fn invalid_kind(group: &str, kind: &str, name: &str, faults: &[FieldFault]) -> Self {
         let qualified = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
         let mut lines: Vec<String> = Vec::new();
         for fault in faults {
@@ -173,23 +173,23 @@ impl ApiError {
     }
 
     /// 422 without causes: a patch that cannot be applied.
-    pub fn unprocessable(message: impl Into<String>) -> Self {
+    pub(crate) fn unprocessable(message: impl Into<String>) -> Self {
         let text = format!("the server rejected our request due to an error in our request: {}", message.into());
         Self::new(422, "Invalid", text, Some(json!({})))
     }
 
     /// 400.
-    pub fn bad_request(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message, None)
     }
 
     /// 401.
-    pub fn unauthorized() -> Self {
+    pub(crate) fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized", None)
     }
 
     /// 403 about an object or a kind.
-    pub fn forbidden(resource: &Resource, name: &str, why: &str, causes: Option<Value>) -> Self {
+    pub(crate) fn forbidden(resource: &Resource, name: &str, why: &str, causes: Option<Value>) -> Self {
         let qualified = resource.qualified();
         let subject = if name.is_empty() { qualified } else { format!("{qualified} {name:?}") };
         let mut details = resource.details(name);
@@ -200,55 +200,55 @@ impl ApiError {
     }
 
     /// 403 about a path.
-    pub fn forbidden_path(message: String) -> Self {
+    pub(crate) fn forbidden_path(message: String) -> Self {
         Self::new(403, "Forbidden", message, Some(json!({})))
     }
 
     /// 405.
-    pub fn method_not_allowed() -> Self {
+    pub(crate) fn method_not_allowed() -> Self {
         let text = "the server does not allow this method on the requested resource";
         Self::new(405, "MethodNotAllowed", text, Some(json!({})))
     }
 
     /// 406.
-    pub fn not_acceptable() -> Self {
+    pub(crate) fn not_acceptable() -> Self {
         let text = "only the following media types are accepted: application/json";
         Self::new(406, "NotAcceptable", text, None)
     }
 
     /// 410 for a version that the history does not reach.
-    pub fn expired(message: impl Into<String>) -> Self {
+    pub(crate) fn expired(message: impl Into<String>) -> Self {
         Self::new(410, "Expired", message, None)
     }
 
     /// 413.
-    pub fn too_large(limit: usize) -> Self {
+    pub(crate) fn too_large(limit: usize) -> Self {
         let text = format!("Request entity too large: limit is {limit}");
         Self::new(413, "RequestEntityTooLarge", text, None)
     }
 
     /// 415.
-    pub fn unsupported_media_type(message: impl Into<String>) -> Self {
+    pub(crate) fn unsupported_media_type(message: impl Into<String>) -> Self {
         Self::new(415, "UnsupportedMediaType", message, None)
     }
 
     /// 415 of a patch.
-    pub fn unsupported_patch() -> Self {
+    pub(crate) fn unsupported_patch() -> Self {
         Self::new(415, "UnsupportedMediaType", "415: Unsupported Media Type", Some(json!({})))
     }
 
     /// 500.
-    pub fn internal(message: impl Into<String>) -> Self {
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(500, "InternalError", format!("Internal error occurred: {}", message.into()), None)
     }
 
     /// 500 without a reason.
-    pub fn unknown(message: impl Into<String>) -> Self {
+    pub(crate) fn unknown(message: impl Into<String>) -> Self {
         Self::new(500, "", message, None)
     }
 
     /// A refusal by admission, as a webhook's answer is reported.
-    pub fn denied(code: u16, message: impl Into<String>) -> Self {
+    pub(crate) fn denied(code: u16, message: impl Into<String>) -> Self {
         let reason = match code {
             400 => "BadRequest",
             403 => "Forbidden",
@@ -260,7 +260,7 @@ impl ApiError {
     }
 
     /// The `Status` object.
-    pub fn status(&self) -> Value {
+    pub(crate) fn status(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": self.message, "code": self.code,

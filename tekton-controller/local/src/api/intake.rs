@@ -11,6 +11,16 @@ use super::{defaults, schema, typed};
 
 /// Checks kind and version, drops unknown fields (answering their paths) and fills defaults.
 pub(crate) fn accept(resource: &Resource, value: &mut Value) -> Result<Vec<String>, ApiError> {
+    let unknown = accept_partial(resource, value)?;
+    if let Some(schema) = resource.schema.as_ref().filter(|_| resource.custom) {
+        schema::fill_defaults(schema, value);
+    }
+    defaults::fill(resource, value);
+    Ok(unknown)
+}
+
+/// The same without defaults, for a configuration that is applied.
+pub(crate) fn accept_partial(resource: &Resource, value: &mut Value) -> Result<Vec<String>, ApiError> {
     if !value.is_object() {
         let text = format!("json: cannot unmarshal {} into Go value of type {}", kind_of(value), resource.kind);
         return Err(ApiError::bad_request(text));
@@ -20,9 +30,7 @@ pub(crate) fn accept(resource: &Resource, value: &mut Value) -> Result<Vec<Strin
         return Err(ApiError::bad_request("metadata must be an object"));
     }
     normalise_metadata(value)?;
-    let unknown = prune(resource, value)?;
-    defaults::fill(resource, value);
-    Ok(unknown)
+    prune(resource, value)
 }
 
 fn prune(resource: &Resource, value: &mut Value) -> Result<Vec<String>, ApiError> {
@@ -36,9 +44,7 @@ fn prune(resource: &Resource, value: &mut Value) -> Result<Vec<String>, ApiError
         drop_nulls(value);
         return Ok(Vec::new());
     };
-    let unknown = schema::prune(schema, value);
-    schema::fill_defaults(schema, value);
-    Ok(unknown)
+    Ok(schema::prune(schema, value))
 }
 
 /// What to do about unknown fields on a create or PUT: a refusal, or warnings.

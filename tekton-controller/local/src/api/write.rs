@@ -377,23 +377,33 @@ impl Update<'_> {
         if self.options.dry_run {
             return Ok(Arc::new(stored));
         }
-        let key = read::key_of(before);
-        let bucket = &self.resource.bucket;
-        let store = self.api.store();
-        let lost = |why: StoreError| match why {
-            StoreError::Missing => Refused::Error(ApiError::not_found(self.resource, &self.target.name)),
-            _ => Refused::Raced,
-        };
-        if is_released(&stored) {
-            // The last finalizer is gone: the object goes, too, in its last stored state.
-            store.remove(bucket, key, before).map_err(lost)?;
-            self.api.after_removal(self.resource, before);
-            return Ok(Arc::new(stored));
-        }
-        let object = store.replace(bucket, key, before, stored).map_err(lost)?;
-        self.api.after_write(self.resource, &object);
-        Ok(object)
+        commit(self.api, self.resource, before, stored)
     }
+}
+
+/// Puts a new stored state in the place of the old one; a deleted object that nothing holds any
+/// longer goes instead.
+pub(crate) fn commit(
+    api: &Api,
+    resource: &Arc<Resource>,
+    before: &Arc<Value>,
+    stored: Value,
+) -> Result<Arc<Value>, Refused> {
+    let key = read::key_of(before);
+    let (bucket, store) = (&resource.bucket, api.store());
+    let name = key.name.clone();
+    let lost = |why: StoreError| match why {
+        StoreError::Missing => Refused::Error(ApiError::not_found(resource, &name)),
+        _ => Refused::Raced,
+    };
+    if is_released(&stored) {
+        store.remove(bucket, key, before).map_err(lost)?;
+        api.after_removal(resource, before);
+        return Ok(Arc::new(stored));
+    }
+    let object = store.replace(bucket, key, before, stored).map_err(lost)?;
+    api.after_write(resource, &object);
+    Ok(object)
 }
 
 /// Deleted, with nothing left to wait for.
