@@ -4,6 +4,8 @@
 //! serde tells a deserializer the field names of each struct, so no schema is needed.
 //! Upstream counterparts: `encoding/json` with `DisallowUnknownFields`, and `sigs.k8s.io/yaml`.
 
+mod kubernetes;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -14,6 +16,7 @@ use serde::de::{
 };
 use serde_json::Value;
 
+use crate::quantity;
 use crate::quote::quote;
 
 /// Why a value is no object of the kind wanted.
@@ -23,6 +26,9 @@ pub enum DecodeError {
     /// A field that its struct does not have.
     #[error("json: unknown field {}", quote(.0))]
     UnknownField(String),
+    /// A text that is no quantity.
+    #[error("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")]
+    Quantity,
     /// A value of the wrong type.
     #[error("{0}")]
     Mismatch(String),
@@ -112,18 +118,24 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// The members by the names that the struct knows.
-    fn fields(self, known: &'static [&'static str]) -> Result<Vec<(&'static str, Reader<'de>)>, DecodeError> {
+    /// The members by the names that the struct knows. In a struct of Kubernetes, those that Go would not
+    /// write are left out.
+    fn fields(
+        self,
+        name: &'static str,
+        known: &'static [&'static str],
+        is_kubernetes: bool,
+    ) -> Result<Vec<(&'static str, Reader<'de>)>, DecodeError> {
         let Value::Object(members) = self.value else {
             return Err(self.mismatch("struct"));
         };
         let mut found: BTreeMap<&'static str, Reader<'de>> = BTreeMap::new();
-        for (name, value) in members {
-            let exact = known.iter().find(|field| *field == name);
-            let field = exact.or_else(|| known.iter().find(|field| same_ignoring_case(field, name)));
+        for (key, value) in members {
+            let exact = known.iter().find(|field| *field == key);
+            let field = exact.or_else(|| known.iter().find(|field| same_ignoring_case(field, key)));
             let Some(field) = field else {
                 if self.mode.strict {
-                    return Err(DecodeError::UnknownField(name.clone()));
+                    return Err(DecodeError::UnknownField(key.clone()));
                 }
                 continue;
             };
@@ -134,6 +146,9 @@ impl<'de> Reader<'de> {
             };
             if self.depth == 0 && *field == "metadata" {
                 child.mode.strict = false;
+            }
+            if is_kubernetes && kubernetes::is_left_out(name, field, value) {
+                continue;
             }
             if exact.is_some() || !found.contains_key(field) {
                 found.insert(field, child);
@@ -242,13 +257,20 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
-        match (name, self.value) {
-            ("Quantity", Value::Number(number)) => {
-                let text = number.to_string();
-                visitor
-                    .visit_newtype_struct(IntoDeserializer::<DecodeError>::into_deserializer(text.as_str()))
+        if name != "Quantity" {
+            return visitor.visit_newtype_struct(self);
+        }
+        let text = match self.value {
+            Value::Number(number) => number.to_string(),
+            Value::String(text) => text.trim().to_owned(),
+            Value::Null => "0".to_owned(),
+            _ => return Err(self.mismatch("string")),
+        };
+        match quantity::canonical(&text) {
+            Some(text) => {
+                visitor.visit_newtype_struct(IntoDeserializer::<DecodeError>::into_deserializer(text.as_str()))
             }
-            _ => visitor.visit_newtype_struct(self),
+            None => Err(DecodeError::Quantity),
         }
     }
 
@@ -296,10 +318,11 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        _name: &'static str,
+        name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
+        let is_kubernetes = std::any::type_name::<V>().starts_with("k8s_openapi::");
         if self.value.is_null() {
             return visitor.visit_map(Members {
                 members: Vec::new().into_iter(),
@@ -307,7 +330,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
             });
         }
         visitor.visit_map(Members {
-            members: self.fields(fields)?.into_iter(),
+            members: self.fields(name, fields, is_kubernetes)?.into_iter(),
             value: None,
         })
     }

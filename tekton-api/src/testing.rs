@@ -13,6 +13,7 @@ pub mod diff;
 pub mod matrix;
 pub mod names;
 pub mod results;
+pub mod validate;
 pub mod when;
 
 /// What became of a folder of cases.

@@ -50,3 +50,8 @@ fn results() {
 fn dag() {
     passes("dag", testing::dag::check);
 }
+
+#[test]
+fn validate() {
+    passes("validate", testing::validate::check);
+}
