@@ -76,7 +76,7 @@ pub fn build_pod(input: &PodInput<'_>) -> Result<Pod, BuildError> {
     );
 
     let shared = Mounts::new(steps.len(), credentials.mounts);
-    let step_volumes = mounts::add(&mut steps, &shared, settings.credentials);
+    mounts::add(&mut steps, &shared, settings.credentials);
     if results_from_logs {
         let named = |sidecar: &&mut SidecarDraft<'_>| sidecar.container.name == results_sidecar::SIDECAR;
         for sidecar in sidecars.iter_mut().filter(named) {
@@ -84,18 +84,16 @@ pub fn build_pod(input: &PodInput<'_>) -> Result<Pod, BuildError> {
         }
     }
 
-    let mut all_volumes: Vec<_> = volumes::implicit().chain(credentials.volumes).collect();
-    all_volumes.extend(places_scripts.then(|| volumes::empty_dir(volumes::SCRIPTS)));
-    if settings.breakpoints.any() {
-        all_volumes.extend([volumes::DEBUG_SCRIPTS, volumes::DEBUG_INFO].map(volumes::empty_dir));
-    }
-    all_volumes.push(volumes::empty_dir(volumes::BIN));
-    if wait_for_sidecars || settings.keep_on_cancel {
-        all_volumes.push(volumes::downward(settings.keep_on_cancel));
-    }
-    all_volumes.extend(step_volumes);
-    all_volumes.extend(input.spec.volumes.iter().cloned());
-    all_volumes.extend(template.volumes.iter().cloned());
+    let wanted = volumes::Wanted {
+        scripts: places_scripts,
+        debug: settings.breakpoints.any(),
+        downward: wait_for_sidecars || settings.keep_on_cancel,
+        cancel: settings.keep_on_cancel,
+        credentials_home: settings.credentials,
+        steps: steps.len(),
+    };
+    let declared = [input.spec.volumes.as_slice(), template.volumes.as_slice()];
+    let mut all_volumes = volumes::all(&wanted, credentials.volumes, declared);
     assemble::check_volumes(&all_volumes)?;
 
     let mut containers = order::named_containers(steps);

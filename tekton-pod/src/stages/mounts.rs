@@ -3,9 +3,9 @@
 //!
 //! Upstream counterpart: the mount loop of `Builder.Build` in `pkg/pod/pod.go`.
 
-use k8s_openapi::api::core::v1::{Volume, VolumeMount};
+use k8s_openapi::api::core::v1::VolumeMount;
 
-use super::volumes::{self, CREDENTIALS_HOME, empty_dir, memory_dir, mount};
+use super::volumes::{self, CREDENTIALS_HOME, mount};
 use crate::contract::paths;
 use crate::draft::StepDraft;
 use crate::go_path;
@@ -67,9 +67,8 @@ impl Mounts {
     }
 }
 
-/// Adds the mounts to every step and returns the volumes that exist once a step.
-pub(crate) fn add(steps: &mut [StepDraft<'_>], mounts: &Mounts, credentials_home: bool) -> Vec<Volume> {
-    let mut added = Vec::with_capacity(2 * steps.len());
+/// Adds the mounts to every step.
+pub(crate) fn add(steps: &mut [StepDraft<'_>], mounts: &Mounts, credentials_home: bool) {
     // All long lists are made before the many short texts, which keeps allocators from reordering those.
     let room = steps.len() + mounts.shared.len() + 1;
     steps
@@ -78,12 +77,11 @@ pub(crate) fn add(steps: &mut [StepDraft<'_>], mounts: &Mounts, credentials_home
     for (index, step) in steps.iter_mut().enumerate() {
         let own = step.mounts();
         if credentials_home {
-            let name = format!("{CREDENTIALS_HOME}-{index}");
-            own.push(mount(name.as_str(), paths::CREDENTIALS_DIR));
-            added.push(memory_dir(name));
+            own.push(mount(
+                format!("{CREDENTIALS_HOME}-{index}"),
+                paths::CREDENTIALS_DIR,
+            ));
         }
         mounts.add_to(own, Some(index));
-        added.push(empty_dir(format!("{}-{index}", volumes::RUN)));
     }
-    added
 }

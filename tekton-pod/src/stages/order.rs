@@ -62,11 +62,9 @@ pub(crate) fn apply(steps: &mut [StepDraft<'_>], chain: &Chain<'_>) -> Result<()
 /// The steps' containers under the names that they have in the pod.
 pub(crate) fn named_containers(steps: Vec<StepDraft<'_>>) -> Vec<Container> {
     let named = |(index, draft): (usize, StepDraft<'_>)| {
-        let name = names::step_container(&draft.container.name, index);
-        Container {
-            name,
-            ..draft.container
-        }
+        let mut container = draft.container;
+        container.name = names::step_container(&container.name, index);
+        container
     };
     steps.into_iter().enumerate().map(named).collect()
 }

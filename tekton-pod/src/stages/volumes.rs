@@ -36,9 +36,46 @@ const IMPLICIT: [(&str, &str, bool); 5] = [
     ("tekton-internal-artifacts", paths::ARTIFACTS_DIR, false),
 ];
 
-/// The volumes that all steps share.
-pub(crate) fn implicit() -> impl Iterator<Item = Volume> {
-    IMPLICIT.iter().map(|(name, ..)| empty_dir(*name))
+/// Which of the volumes a pod has that not every pod needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    /// One for placed scripts.
+    pub(crate) scripts: bool,
+    /// Two for breakpoints.
+    pub(crate) debug: bool,
+    /// One for annotations of the pod.
+    pub(crate) downward: bool,
+    /// That one also shows cancellation.
+    pub(crate) cancel: bool,
+    /// One for the credentials of each step.
+    pub(crate) credentials_home: bool,
+    /// Number of steps; each has one for its state.
+    pub(crate) steps: usize,
+}
+
+/// All volumes of a pod in order: Tekton's own, those of credential secrets, those of single steps, then
+/// the declared ones. A volume is a large value, so the list is made once and has its final size.
+pub(crate) fn all(wanted: &Wanted, credentials: Vec<Volume>, declared: [&[Volume]; 2]) -> Vec<Volume> {
+    let room: usize = declared.iter().map(|volumes| volumes.len()).sum();
+    let mut all = Vec::with_capacity(IMPLICIT.len() + credentials.len() + 6 + 2 * wanted.steps + room);
+    all.extend(IMPLICIT.iter().map(|(name, ..)| empty_dir(*name)));
+    all.extend(credentials);
+    all.extend(wanted.scripts.then(|| empty_dir(SCRIPTS)));
+    if wanted.debug {
+        all.extend([DEBUG_SCRIPTS, DEBUG_INFO].map(empty_dir));
+    }
+    all.push(empty_dir(BIN));
+    all.extend(wanted.downward.then(|| downward(wanted.cancel)));
+    for index in 0..wanted.steps {
+        if wanted.credentials_home {
+            all.push(memory_dir(format!("{CREDENTIALS_HOME}-{index}")));
+        }
+        all.push(empty_dir(format!("{RUN}-{index}")));
+    }
+    declared
+        .into_iter()
+        .for_each(|volumes| all.extend_from_slice(volumes));
+    all
 }
 
 /// Where they are mounted.
@@ -50,7 +87,7 @@ pub(crate) fn implicit_mounts() -> impl Iterator<Item = VolumeMount> {
 }
 
 /// A volume on the node's disk that lives as long as the pod.
-pub(crate) fn empty_dir(name: impl Into<String>) -> Volume {
+fn empty_dir(name: impl Into<String>) -> Volume {
     Volume {
         name: name.into(),
         empty_dir: Some(EmptyDirVolumeSource::default()),
@@ -59,7 +96,7 @@ pub(crate) fn empty_dir(name: impl Into<String>) -> Volume {
 }
 
 /// The same in memory.
-pub(crate) fn memory_dir(name: impl Into<String>) -> Volume {
+fn memory_dir(name: impl Into<String>) -> Volume {
     let source = EmptyDirVolumeSource {
         medium: Some("Memory".to_owned()),
         ..EmptyDirVolumeSource::default()
@@ -89,7 +126,7 @@ pub(crate) fn read_only_mount(name: impl Into<String>, path: impl Into<String>) 
 }
 
 /// The volume through which annotations reach the steps: readiness, and cancellation if `cancel`.
-pub(crate) fn downward(cancel: bool) -> Volume {
+fn downward(cancel: bool) -> Volume {
     let file = |path: &str, annotation: &str| DownwardAPIVolumeFile {
         path: path.to_owned(),
         field_ref: Some(ObjectFieldSelector {
