@@ -11,7 +11,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (mut listen, mut tls) = ("127.0.0.1:0".to_owned(), false);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
+        let mut value = || {
+            arguments
+                .next()
+                .ok_or_else(|| format!("{argument} needs a value"))
+        };
         match argument.as_str() {
             "--listen" => listen = value()?,
             "--token" => options.token = Some(value()?),
@@ -27,7 +31,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let cluster = Cluster::new(options);
-    let certificate = if tls { Some(Tls::generate(&["localhost".into(), "127.0.0.1".into()])?) } else { None };
+    let certificate = if tls {
+        Some(Tls::generate(&["localhost".into(), "127.0.0.1".into()])?)
+    } else {
+        None
+    };
     let mut server = cluster.serve(TcpListener::bind(&listen).await?, certificate)?;
     #[expect(clippy::print_stdout, reason = "the ready line that callers wait for")]
     {

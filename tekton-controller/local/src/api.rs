@@ -20,6 +20,7 @@ mod negotiate;
 mod openapi;
 mod options;
 mod patch;
+mod protobuf;
 mod quantity;
 mod questions;
 mod read;
@@ -77,19 +78,34 @@ impl Reply {
     /// A JSON document.
     pub(crate) fn json(code: u16, body: impl std::borrow::Borrow<Value>) -> Self {
         let bytes = serde_json::to_vec(body.borrow()).unwrap_or_default();
-        Self { code, content_type: "application/json", content: Content::Whole(bytes.into()), warnings: Vec::new() }
+        Self {
+            code,
+            content_type: "application/json",
+            content: Content::Whole(bytes.into()),
+            warnings: Vec::new(),
+        }
     }
 
     /// Plain text.
     pub(crate) fn text(code: u16, text: impl Into<Bytes>) -> Self {
         let content = Content::Whole(text.into());
-        Self { code, content_type: "text/plain; charset=utf-8", content, warnings: Vec::new() }
+        Self {
+            code,
+            content_type: "text/plain; charset=utf-8",
+            content,
+            warnings: Vec::new(),
+        }
     }
 
     /// Lines of JSON, as they come.
     pub(crate) fn stream(lines: impl Stream<Item = Result<Bytes, std::io::Error>> + Send + 'static) -> Self {
         let content = Content::Stream(Box::pin(lines));
-        Self { code: 200, content_type: "application/json", content, warnings: Vec::new() }
+        Self {
+            code: 200,
+            content_type: "application/json",
+            content,
+            warnings: Vec::new(),
+        }
     }
 
     /// The same under another media type.
@@ -105,7 +121,11 @@ impl Reply {
     }
 
     fn refusal(why: &ApiError) -> Self {
-        if why.plain { Self::text(why.code, why.message.clone()) } else { Self::json(why.code, why.status()) }
+        if why.plain {
+            Self::text(why.code, why.message.clone())
+        } else {
+            Self::json(why.code, why.status())
+        }
     }
 
     fn into_response(self) -> Response<Body> {
@@ -117,7 +137,10 @@ impl Reply {
         *response.status_mut() = http::StatusCode::from_u16(self.code).unwrap_or_default();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+        headers.insert(
+            header::CACHE_CONTROL,
+            HeaderValue::from_static("no-cache, private"),
+        );
         for warning in self.warnings {
             let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
             if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
@@ -143,7 +166,9 @@ pub(crate) struct Api(Arc<Inner>);
 
 impl std::fmt::Debug for Api {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Api").field("version", &self.0.store.version()).finish_non_exhaustive()
+        f.debug_struct("Api")
+            .field("version", &self.0.store.version())
+            .finish_non_exhaustive()
     }
 }
 
@@ -152,7 +177,7 @@ impl Api {
     pub(crate) fn new(options: ClusterOptions) -> Self {
         let registry = Arc::new(Registry::new(&options.definitions));
         let api = Self(Arc::new(Inner {
-            store: Store::default(),
+            store: Store::with_history(options.history),
             registry: RwLock::new(registry),
             logs: OnceLock::new(),
             authority: OnceLock::new(),
@@ -166,11 +191,47 @@ impl Api {
     /// The objects of a fresh cluster.
     fn seed(&self) {
         for name in ["default", "kube-system", "kube-public", "kube-node-lease"] {
-            self.create_quietly("", "v1", "namespaces", "", serde_json::json!({"metadata": {"name": name}}));
+            self.create_quietly(
+                "",
+                "v1",
+                "namespaces",
+                "",
+                serde_json::json!({"metadata": {"name": name}}),
+            );
         }
-        self.create_quietly("", "v1", "serviceaccounts", "default", serde_json::json!({"metadata": {"name": "default"}}));
+        self.create_quietly(
+            "",
+            "v1",
+            "serviceaccounts",
+            "default",
+            serde_json::json!({"metadata": {"name": "default"}}),
+        );
         for definition in &self.0.options.definitions {
-            self.create_quietly("apiextensions.k8s.io", "v1", "customresourcedefinitions", "", definition.clone());
+            self.seed_definition(definition);
+        }
+    }
+
+    /// Stores a definition that the registry has taken up already. It is the program's own, so it
+    /// need not be checked, which for documents of this size takes a while.
+    fn seed_definition(&self, definition: &Value) {
+        let mut object = definition.clone();
+        json::set(&mut object, &["apiVersion"], "apiextensions.k8s.io/v1");
+        json::set(&mut object, &["kind"], "CustomResourceDefinition");
+        json::set(
+            &mut object,
+            &["metadata", "uid"],
+            uuid::Uuid::new_v4().to_string(),
+        );
+        json::set(&mut object, &["metadata", "creationTimestamp"], write::now());
+        json::set(&mut object, &["metadata", "generation"], 1);
+        defaults::establish(&mut object);
+        let key = read::key_of(&object);
+        if self
+            .store()
+            .create("customresourcedefinitions.apiextensions.k8s.io", key, object)
+            .is_err()
+        {
+            tracing::warn!("two definitions of one name");
         }
     }
 
@@ -184,18 +245,40 @@ impl Api {
     }
 
     /// Creates an object of the cluster itself; that it exists already is fine.
-    pub(crate) fn create_quietly(&self, group: &str, version: &str, plural: &str, namespace: &str, mut object: Value) {
+    pub(crate) fn create_quietly(
+        &self,
+        group: &str,
+        version: &str,
+        plural: &str,
+        namespace: &str,
+        mut object: Value,
+    ) {
         let registry = self.registry();
-        let Some(resource) = registry.find(group, version, plural) else { return };
-        let target = request::Target { namespace: namespace.to_owned(), ..request::Target::default() };
+        let Some(resource) = registry.find(group, version, plural) else {
+            return;
+        };
+        let target = request::Target {
+            namespace: namespace.to_owned(),
+            ..request::Target::default()
+        };
         let done = intake::accept(resource, &mut object)
             .and_then(|_| intake::place(resource, &target, &mut object))
             .and_then(|()| {
                 let source = managed::Source::Update;
-                write::create(self, resource, &target, object, &Self::own_options(), source, CONTROLLER)
+                write::create(
+                    self,
+                    resource,
+                    &target,
+                    object,
+                    &Self::own_options(),
+                    source,
+                    CONTROLLER,
+                )
             });
         match done {
-            Err(why) if why.reason != "AlreadyExists" => tracing::warn!(%why, plural, "an object of the cluster was refused"),
+            Err(why) if why.reason != "AlreadyExists" => {
+                tracing::warn!(%why, plural, "an object of the cluster was refused")
+            }
             _ => {}
         }
     }
@@ -209,7 +292,10 @@ impl Api {
         change: impl Fn(&mut Value),
     ) -> Result<(), ApiError> {
         for _ in 0..write::ATTEMPTS {
-            let before = self.store().get(&resource.bucket, key).ok_or_else(|| ApiError::not_found(resource, &key.name))?;
+            let before = self
+                .store()
+                .get(&resource.bucket, key)
+                .ok_or_else(|| ApiError::not_found(resource, &key.name))?;
             let mut after = Value::clone(&before);
             change(&mut after);
             if after == *before {
@@ -292,7 +378,12 @@ impl Api {
     }
 
     /// Deletes an object in the name of a built-in controller.
-    pub(crate) fn delete(&self, resource: &Arc<Resource>, key: &ObjectKey, options: &DeleteOptions) -> Result<(), ApiError> {
+    pub(crate) fn delete(
+        &self,
+        resource: &Arc<Resource>,
+        key: &ObjectKey,
+        options: &DeleteOptions,
+    ) -> Result<(), ApiError> {
         delete::remove(self, resource, key, options).map(|_| ())
     }
 
@@ -309,17 +400,25 @@ impl Api {
         let target = call.target().ok_or_else(ApiError::no_page)?;
         let registry = self.registry();
         let Some(resource) = registry.find(&target.group, &target.version, &target.resource) else {
-            let builtin = registry.all().any(|known| {
-                !known.custom && known.group == target.group && known.version == target.version
+            let builtin = registry
+                .all()
+                .any(|known| !known.custom && known.group == target.group && known.version == target.version);
+            return Err(if builtin {
+                ApiError::no_resource()
+            } else {
+                ApiError::no_page()
             });
-            return Err(if builtin { ApiError::no_resource() } else { ApiError::no_page() });
         };
         if call.user == ANONYMOUS {
             return Err(forbidden(resource, &target, call));
         }
         let scoped = !target.namespace.is_empty();
         if scoped && !resource.namespaced || (!scoped && resource.namespaced && !target.name.is_empty()) {
-            return Err(if resource.custom { ApiError::no_page() } else { ApiError::no_resource() });
+            return Err(if resource.custom {
+                ApiError::no_page()
+            } else {
+                ApiError::no_resource()
+            });
         }
         if !resource.stored {
             return questions::answer(self, resource, &target, call);
@@ -330,17 +429,28 @@ impl Api {
         self.resource(resource, &target, call)
     }
 
-    fn resource(&self, resource: &Arc<Resource>, target: &request::Target, call: &Call) -> Result<Reply, ApiError> {
+    fn resource(
+        &self,
+        resource: &Arc<Resource>,
+        target: &request::Target,
+        call: &Call,
+    ) -> Result<Reply, ApiError> {
         let watches = call.query.flag("watch");
         if target.name.is_empty() {
             return match call.method {
                 Method::GET | Method::HEAD if watches => watch::watch(self, resource, target, call),
                 Method::GET | Method::HEAD => read::list(self, resource, target, call),
                 Method::POST if resource.namespaced && target.namespace.is_empty() => {
-                    Err(if resource.custom { ApiError::no_page() } else { ApiError::method_not_allowed() })
+                    Err(if resource.custom {
+                        ApiError::no_page()
+                    } else {
+                        ApiError::method_not_allowed()
+                    })
                 }
                 Method::POST => write::post(self, resource, target, call),
-                Method::DELETE if !resource.is_core("Namespace") => delete::collection(self, resource, target, call),
+                Method::DELETE if !resource.is_core("Namespace") => {
+                    delete::collection(self, resource, target, call)
+                }
                 _ => Err(ApiError::method_not_allowed()),
             };
         }
@@ -360,7 +470,9 @@ impl Api {
         target: &request::Target,
         call: &Call,
     ) -> Result<Reply, ApiError> {
-        let known = kinds::subresources(resource).iter().any(|(name, ..)| *name == target.subresource);
+        let known = kinds::subresources(resource)
+            .iter()
+            .any(|(name, ..)| *name == target.subresource);
         if !known {
             return Err(if resource.custom {
                 ApiError::not_found(resource, &target.name)
@@ -405,6 +517,9 @@ fn forbidden(resource: &Resource, target: &request::Target, call: &Call) -> ApiE
     } else {
         format!("in the namespace {:?}", target.namespace)
     };
-    let why = format!("User {ANONYMOUS:?} cannot {verb} resource {name:?} in API group {:?} {place}", resource.group);
+    let why = format!(
+        "User {ANONYMOUS:?} cannot {verb} resource {name:?} in API group {:?} {place}",
+        resource.group
+    );
     ApiError::forbidden(resource, &target.name, &why, None)
 }

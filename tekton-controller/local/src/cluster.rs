@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::api::{ANONYMOUS, Api, ApiError, Call};
 pub use crate::api::{Registry, Resource};
-use crate::store::Store;
+use crate::store::{HISTORY, Store};
 pub use serve::{ServeError, Server, Tls};
 
 /// Longest body that is read, as in a real API server.
@@ -134,12 +134,24 @@ pub struct ClusterOptions {
     /// The bearer token of the administrator. Without one, requests over the network are not
     /// checked.
     pub token: Option<String>,
+    /// How many changes of each kind watches may fall behind.
+    pub history: usize,
 }
 
 impl Default for ClusterOptions {
     fn default() -> Self {
-        let definitions = tekton_api::crd::all().iter().filter_map(|one| serde_json::to_value(one).ok()).collect();
-        Self { definitions, admission: None, convert: None, logs: None, token: None }
+        let definitions = tekton_api::crd::all()
+            .iter()
+            .filter_map(|one| serde_json::to_value(one).ok())
+            .collect();
+        Self {
+            definitions,
+            admission: None,
+            convert: None,
+            logs: None,
+            token: None,
+            history: HISTORY,
+        }
     }
 }
 
@@ -163,12 +175,19 @@ pub struct Cluster {
 impl Cluster {
     /// A cluster with the namespaces of a fresh one and the `default` service account.
     pub fn new(options: ClusterOptions) -> Self {
-        Self { api: Api::new(options) }
+        Self {
+            api: Api::new(options),
+        }
     }
 
     /// A client that calls the API in this process, as the administrator.
     pub fn client(&self, namespace: &str) -> kube::Client {
-        kube::Client::new(InProcess { cluster: self.clone() }, namespace)
+        kube::Client::new(
+            InProcess {
+                cluster: self.clone(),
+            },
+            namespace,
+        )
     }
 
     /// The objects.
@@ -187,7 +206,13 @@ impl Cluster {
     }
 
     /// A token for a service account, valid for some seconds, as the token subresource gives it.
-    pub fn service_account_token(&self, namespace: &str, name: &str, audiences: &[String], seconds: i64) -> String {
+    pub fn service_account_token(
+        &self,
+        namespace: &str,
+        name: &str,
+        audiences: &[String],
+        seconds: i64,
+    ) -> String {
         tokens::issue(self.api.secret(), namespace, name, audiences, seconds)
     }
 
@@ -207,7 +232,7 @@ impl Cluster {
     }
 
     /// Answers a request that came over the network: its token decides who asks.
-    pub(crate) async fn answer<B>(&self, request: Request<B>) -> Response<Body>
+    pub async fn answer<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -219,10 +244,19 @@ impl Cluster {
     }
 
     fn authenticate(&self, headers: &http::HeaderMap) -> Result<String, ApiError> {
-        let Some(expected) = self.api.token() else { return Ok("admin".to_owned()) };
-        let header = headers.get(http::header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let Some(header) = header else { return Ok(ANONYMOUS.to_owned()) };
-        let token = header.strip_prefix("Bearer ").map(str::trim).ok_or_else(ApiError::unauthorized)?;
+        let Some(expected) = self.api.token() else {
+            return Ok("admin".to_owned());
+        };
+        let header = headers
+            .get(http::header::AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
+        let Some(header) = header else {
+            return Ok(ANONYMOUS.to_owned());
+        };
+        let token = header
+            .strip_prefix("Bearer ")
+            .map(str::trim)
+            .ok_or_else(ApiError::unauthorized)?;
         if tokens::same(token, expected) {
             return Ok("admin".to_owned());
         }
@@ -239,7 +273,9 @@ impl Cluster {
             Ok(body) => body.to_bytes(),
             Err(_) => return refusal(&ApiError::too_large(LONGEST_BODY)),
         };
-        self.api.answer(Call::new(head.method, &head.uri, head.headers, body, user)).await
+        self.api
+            .answer(Call::new(head.method, &head.uri, head.headers, body, user))
+            .await
     }
 }
 
@@ -281,6 +317,12 @@ pub(crate) fn user_of_token(api: &Api, token: &str) -> Option<String> {
 }
 
 /// A new token of a service account.
-pub(crate) fn issue_token(api: &Api, namespace: &str, name: &str, audiences: &[String], seconds: i64) -> String {
+pub(crate) fn issue_token(
+    api: &Api,
+    namespace: &str,
+    name: &str,
+    audiences: &[String],
+    seconds: i64,
+) -> String {
     tokens::issue(api.secret(), namespace, name, audiences, seconds)
 }

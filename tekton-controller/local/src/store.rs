@@ -15,8 +15,8 @@ use crate::api::json;
 
 /// The first version given out; a watch from version 1 must be too old.
 const FIRST_VERSION: u64 = 1000;
-/// How many changes of a kind are kept for watches and for lists of the past.
-const HISTORY: usize = 8192;
+/// How many changes of a kind are usually kept for watches and for lists of the past.
+pub const HISTORY: usize = 8192;
 
 /// Namespace (empty for cluster-wide kinds) and name of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +30,10 @@ pub struct ObjectKey {
 impl ObjectKey {
     /// A key from its two parts.
     pub fn new(namespace: impl Into<String>, name: impl Into<String>) -> Self {
-        Self { namespace: namespace.into(), name: name.into() }
+        Self {
+            namespace: namespace.into(),
+            name: name.into(),
+        }
     }
 }
 
@@ -104,6 +107,7 @@ impl Default for Bucket {
 #[derive(Debug)]
 struct Inner {
     version: u64,
+    depth: usize,
     buckets: BTreeMap<String, Bucket>,
 }
 
@@ -115,11 +119,22 @@ pub struct Store {
 
 impl Default for Store {
     fn default() -> Self {
-        Self { inner: Mutex::new(Inner { version: FIRST_VERSION, buckets: BTreeMap::new() }) }
+        Self::with_history(HISTORY)
     }
 }
 
 impl Store {
+    /// An empty store that keeps so many changes of each kind.
+    pub fn with_history(depth: usize) -> Self {
+        Self {
+            inner: Mutex::new(Inner {
+                version: FIRST_VERSION,
+                depth,
+                buckets: BTreeMap::new(),
+            }),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -150,14 +165,29 @@ impl Store {
     }
 
     /// The same list as it was at an earlier version.
-    pub fn list_at(&self, bucket: &str, namespace: Option<&str>, version: u64) -> Result<Vec<Arc<Value>>, StoreError> {
+    pub fn list_at(
+        &self,
+        bucket: &str,
+        namespace: Option<&str>,
+        version: u64,
+    ) -> Result<Vec<Arc<Value>>, StoreError> {
         let inner = self.lock();
-        let Some(found) = inner.buckets.get(bucket) else { return Ok(Vec::new()) };
+        let Some(found) = inner.buckets.get(bucket) else {
+            return Ok(Vec::new());
+        };
         if version < found.floor {
-            return Err(StoreError::Expired { wanted: version, oldest: found.floor });
+            return Err(StoreError::Expired {
+                wanted: version,
+                oldest: found.floor,
+            });
         }
         let mut objects = found.objects.clone();
-        for change in found.history.iter().rev().take_while(|change| change.version > version) {
+        for change in found
+            .history
+            .iter()
+            .rev()
+            .take_while(|change| change.version > version)
+        {
             match &change.previous {
                 Some(previous) => objects.insert(change.key.clone(), Arc::clone(previous)),
                 None => objects.remove(&change.key),
@@ -174,7 +204,11 @@ impl Store {
     /// Stores a new object.
     pub fn create(&self, bucket: &str, key: ObjectKey, object: Value) -> Result<Arc<Value>, StoreError> {
         let mut inner = self.lock();
-        if inner.buckets.get(bucket).is_some_and(|found| found.objects.contains_key(&key)) {
+        if inner
+            .buckets
+            .get(bucket)
+            .is_some_and(|found| found.objects.contains_key(&key))
+        {
             return Err(StoreError::Exists);
         }
         Ok(inner.commit(bucket, key, ChangeKind::Added, object))
@@ -194,7 +228,12 @@ impl Store {
     }
 
     /// Removes an object whose state is still `before`, and answers its last state.
-    pub fn remove(&self, bucket: &str, key: ObjectKey, before: &Arc<Value>) -> Result<Arc<Value>, StoreError> {
+    pub fn remove(
+        &self,
+        bucket: &str,
+        key: ObjectKey,
+        before: &Arc<Value>,
+    ) -> Result<Arc<Value>, StoreError> {
         let mut inner = self.lock();
         inner.expect(bucket, &key, before)?;
         Ok(inner.commit(bucket, key, ChangeKind::Deleted, Value::clone(before)))
@@ -203,9 +242,15 @@ impl Store {
     /// The changes of a kind after `version`, and the version up to which they are complete.
     pub fn changes_since(&self, bucket: &str, version: u64) -> Result<(Vec<Arc<Change>>, u64), StoreError> {
         let inner = self.lock();
-        let floor = inner.buckets.get(bucket).map_or(FIRST_VERSION, |found| found.floor);
+        let floor = inner
+            .buckets
+            .get(bucket)
+            .map_or(FIRST_VERSION, |found| found.floor);
         if version < floor {
-            return Err(StoreError::Expired { wanted: version, oldest: floor });
+            return Err(StoreError::Expired {
+                wanted: version,
+                oldest: floor,
+            });
         }
         let changes = inner.buckets.get(bucket).map_or_else(Vec::new, |found| {
             let newer = found.history.partition_point(|change| change.version <= version);
@@ -216,7 +261,12 @@ impl Store {
 
     /// Wakes its holder after each change of a kind.
     pub fn subscribe(&self, bucket: &str) -> watch::Receiver<u64> {
-        self.lock().buckets.entry(bucket.to_owned()).or_default().latest.subscribe()
+        self.lock()
+            .buckets
+            .entry(bucket.to_owned())
+            .or_default()
+            .latest
+            .subscribe()
     }
 
     /// Names of the kinds of which an object was ever stored.
@@ -245,8 +295,14 @@ impl Inner {
         } else {
             home.objects.insert(key.clone(), Arc::clone(&object))
         };
-        home.history.push_back(Arc::new(Change { version, kind, key, object: Arc::clone(&object), previous }));
-        if home.history.len() > HISTORY
+        home.history.push_back(Arc::new(Change {
+            version,
+            kind,
+            key,
+            object: Arc::clone(&object),
+            previous,
+        }));
+        if home.history.len() > self.depth
             && let Some(oldest) = home.history.pop_front()
         {
             home.floor = oldest.version;

@@ -24,10 +24,24 @@ pub(crate) fn fill(resource: &Resource, value: &mut Value) {
             pod::fill_status(value);
         }
         ("", "Secret") => fill_secret(value),
-        ("", "Event") => fill_event(value, &["source", "firstTimestamp", "lastTimestamp", "reportingComponent", "involvedObject"]),
+        ("", "Event") => fill_event(
+            value,
+            &[
+                "source",
+                "firstTimestamp",
+                "lastTimestamp",
+                "reportingComponent",
+                "involvedObject",
+            ],
+        ),
         ("events.k8s.io", "Event") => {
-            let fields =
-                ["deprecatedSource", "deprecatedFirstTimestamp", "deprecatedLastTimestamp", "reportingController", "regarding"];
+            let fields = [
+                "deprecatedSource",
+                "deprecatedFirstTimestamp",
+                "deprecatedLastTimestamp",
+                "reportingController",
+                "regarding",
+            ];
             fill_event(value, &fields);
         }
         ("", "PersistentVolumeClaim") => {
@@ -39,7 +53,9 @@ pub(crate) fn fill(resource: &Resource, value: &mut Value) {
             set_missing(value, &["spec", "persistentVolumeReclaimPolicy"], "Retain");
             set_missing(value, &["spec", "volumeMode"], "Filesystem");
         }
-        ("", "LimitRange") => list_mut(value, &["spec", "limits"]).iter_mut().for_each(fill_limit),
+        ("", "LimitRange") => list_mut(value, &["spec", "limits"])
+            .iter_mut()
+            .for_each(fill_limit),
         ("", "Service") => fill_service(value),
         ("", "Namespace") => set_missing(value, &["spec"], json!({})),
         ("apps", "StatefulSet") => fill_stateful_set(value),
@@ -78,7 +94,8 @@ fn fill_event(value: &mut Value, [source, first, last, component, about]: &[&str
         set_missing(value, &["reportingComponent"], "");
         set_missing(value, &["reportingInstance"], "");
     }
-    let missing_count = at(value, &["count"]).is_none() && *source == "source" && at(value, &["eventTime"]).is_none();
+    let missing_count =
+        at(value, &["count"]).is_none() && *source == "source" && at(value, &["eventTime"]).is_none();
     if missing_count && at(value, &[first]).is_some() {
         set(value, &["count"], 1);
     }
@@ -89,8 +106,14 @@ fn fill_limit(limit: &mut Value) {
     if text(limit, &["type"]) != "Container" {
         return;
     }
-    for (to, from) in [("default", "max"), ("defaultRequest", "default"), ("defaultRequest", "min")] {
-        let Some(values) = at(limit, &[from]).and_then(Value::as_object).cloned() else { continue };
+    for (to, from) in [
+        ("default", "max"),
+        ("defaultRequest", "default"),
+        ("defaultRequest", "min"),
+    ] {
+        let Some(values) = at(limit, &[from]).and_then(Value::as_object).cloned() else {
+            continue;
+        };
         for (resource, amount) in values {
             set_missing(limit, &[to, &resource], amount);
         }
@@ -111,7 +134,11 @@ fn fill_service(value: &mut Value) {
 }
 
 fn fill_template(value: &mut Value) {
-    if let Some(spec) = value.get_mut("spec").and_then(|spec| spec.get_mut("template")).and_then(|one| one.get_mut("spec")) {
+    if let Some(spec) = value
+        .get_mut("spec")
+        .and_then(|spec| spec.get_mut("template"))
+        .and_then(|one| one.get_mut("spec"))
+    {
         pod::fill_spec(spec);
     }
 }
@@ -123,7 +150,11 @@ fn fill_stateful_set(value: &mut Value) {
     set_missing(value, &["spec", "podManagementPolicy"], "OrderedReady");
     set_missing(value, &["spec", "updateStrategy", "type"], "RollingUpdate");
     if text(value, &["spec", "updateStrategy", "type"]) == "RollingUpdate" {
-        set_missing(value, &["spec", "updateStrategy", "rollingUpdate", "partition"], 0);
+        set_missing(
+            value,
+            &["spec", "updateStrategy", "rollingUpdate", "partition"],
+            0,
+        );
     }
     set_missing(value, &["spec", "revisionHistoryLimit"], 10);
     let retention = ["spec", "persistentVolumeClaimRetentionPolicy"];
@@ -157,7 +188,11 @@ pub(crate) fn on_create(resource: &Resource, value: &mut Value) {
                 set(value, &["spec", "finalizers"], json!(["kubernetes"]));
             }
             let name = text(value, &["metadata", "name"]).to_owned();
-            set(value, &["metadata", "labels", "kubernetes.io/metadata.name"], name);
+            set(
+                value,
+                &["metadata", "labels", "kubernetes.io/metadata.name"],
+                name,
+            );
         }
         ("", "PersistentVolumeClaim") => {
             set(value, &["status", "phase"], "Pending");
@@ -186,7 +221,7 @@ fn protect(value: &mut Value, finalizer: &str) {
 }
 
 /// A definition is served as soon as it is stored.
-fn establish(value: &mut Value) {
+pub(crate) fn establish(value: &mut Value) {
     let names = at(value, &["spec", "names"]).cloned().unwrap_or_default();
     let kind = text(&names, &["kind"]).to_owned();
     set_missing(value, &["spec", "names", "listKind"], format!("{kind}List"));
@@ -198,14 +233,20 @@ fn establish(value: &mut Value) {
         .filter(|version| version.get("storage").and_then(Value::as_bool) == Some(true))
         .filter_map(|version| version.get("name").cloned())
         .collect();
-    let condition = |kind: &str, reason: &str, message: &str| {
-        json!({"type": kind, "status": "True", "lastTransitionTime": super::write::now(), "reason": reason, "message": message})
-    };
+    let condition = |kind: &str, reason: &str, message: &str| json!({"type": kind, "status": "True", "lastTransitionTime": super::write::now(), "reason": reason, "message": message});
     let conditions = json!([
         condition("NamesAccepted", "NoConflicts", "no conflicts found"),
-        condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+        condition(
+            "Established",
+            "InitialNamesAccepted",
+            "the initial names have been accepted"
+        ),
     ]);
-    set(value, &["status"], json!({"acceptedNames": names, "conditions": conditions, "storedVersions": stored}));
+    set(
+        value,
+        &["status"],
+        json!({"acceptedNames": names, "conditions": conditions, "storedVersions": stored}),
+    );
 }
 
 /// What admission plugins of a plain cluster add, and what follows from the final resources.
@@ -214,7 +255,11 @@ pub(crate) fn after_admission(resource: &Resource, value: &mut Value) {
         set_missing(value, &["spec", "preemptionPolicy"], "PreemptLowerPriority");
         set_missing(value, &["spec", "priority"], 0);
         let quality = quality_of_service(value);
-        set(value, &["status"], json!({"phase": "Pending", "qosClass": quality}));
+        set(
+            value,
+            &["status"],
+            json!({"phase": "Pending", "qosClass": quality}),
+        );
     }
 }
 
@@ -234,7 +279,11 @@ pub(crate) fn on_update(resource: &Resource, old: &Value, after: &mut Value) {
         }
         ("", "Namespace") => {
             let name = text(after, &["metadata", "name"]).to_owned();
-            set(after, &["metadata", "labels", "kubernetes.io/metadata.name"], name);
+            set(
+                after,
+                &["metadata", "labels", "kubernetes.io/metadata.name"],
+                name,
+            );
         }
         _ => {}
     }

@@ -14,18 +14,30 @@ use super::{Api, Reply, body, read, versions};
 use crate::store::{ObjectKey, StoreError};
 
 fn options(call: &Call) -> Result<DeleteOptions, ApiError> {
-    let body = if call.body.is_empty() { None } else { Some(body::read(call)?) };
+    let body = if call.body.is_empty() {
+        None
+    } else {
+        Some(body::read(call)?)
+    };
     DeleteOptions::parse(call, body.as_ref())
 }
 
 /// DELETE of one object.
-pub(crate) fn one(api: &Api, resource: &Arc<Resource>, target: &Target, call: &Call) -> Result<Reply, ApiError> {
+pub(crate) fn one(
+    api: &Api,
+    resource: &Arc<Resource>,
+    target: &Target,
+    call: &Call,
+) -> Result<Reply, ApiError> {
     let options = options(call)?;
     let key = ObjectKey::new(&*target.namespace, &*target.name);
     let (object, gone) = remove(api, resource, &key, &options)?;
     let whole = !gone || resource.returns_deleted || resource.is_core("Namespace");
     if whole {
-        return Ok(Reply::json(200, versions::served(resource, &object, api.convert())?));
+        return Ok(Reply::json(
+            200,
+            versions::served(resource, &object, api.convert())?,
+        ));
     }
     let mut details = resource.details(&target.name);
     set(&mut details, &["uid"], text(&object, &["metadata", "uid"]));
@@ -34,14 +46,22 @@ pub(crate) fn one(api: &Api, resource: &Arc<Resource>, target: &Target, call: &C
 }
 
 /// DELETE of a collection answers what was removed.
-pub(crate) fn collection(api: &Api, resource: &Arc<Resource>, target: &Target, call: &Call) -> Result<Reply, ApiError> {
+pub(crate) fn collection(
+    api: &Api,
+    resource: &Arc<Resource>,
+    target: &Target,
+    call: &Call,
+) -> Result<Reply, ApiError> {
     let options = options(call)?;
     let page = read::page(api, resource, target, call)?;
     let mut items = Vec::new();
     for object in &page.objects {
         match remove(api, resource, &read::key_of(object), &options) {
             Ok((last, _)) => {
-                items.push(versions::without_type(resource, versions::served(resource, &last, api.convert())?));
+                items.push(versions::without_type(
+                    resource,
+                    versions::served(resource, &last, api.convert())?,
+                ));
             }
             Err(why) if why.code == 404 => {}
             Err(why) => return Err(why),
@@ -59,8 +79,10 @@ pub(crate) fn remove(
     options: &DeleteOptions,
 ) -> Result<(Arc<Value>, bool), ApiError> {
     for _ in 0..ATTEMPTS {
-        let before =
-            api.store().get(&resource.bucket, key).ok_or_else(|| ApiError::not_found(resource, &key.name))?;
+        let before = api
+            .store()
+            .get(&resource.bucket, key)
+            .ok_or_else(|| ApiError::not_found(resource, &key.name))?;
         check_preconditions(resource, &before, options)?;
         let step = plan(resource, &before, options);
         if options.dry_run {
@@ -69,8 +91,12 @@ pub(crate) fn remove(
         let store = api.store();
         let done = match step {
             Step::Nothing => Ok((Arc::clone(&before), false)),
-            Step::Mark(object) => store.replace(&resource.bucket, key.clone(), &before, object).map(|object| (object, false)),
-            Step::Remove(None) => store.remove(&resource.bucket, key.clone(), &before).map(|object| (object, true)),
+            Step::Mark(object) => store
+                .replace(&resource.bucket, key.clone(), &before, object)
+                .map(|object| (object, false)),
+            Step::Remove(None) => store
+                .remove(&resource.bucket, key.clone(), &before)
+                .map(|object| (object, true)),
             Step::Remove(Some(last)) => store
                 .replace(&resource.bucket, key.clone(), &before, last)
                 .and_then(|last| store.remove(&resource.bucket, key.clone(), &last))
@@ -96,11 +122,20 @@ fn check_preconditions(resource: &Resource, before: &Value, options: &DeleteOpti
     if !resource.group.is_empty() {
         set(&mut details, &["group"], resource.group.as_str());
     }
-    let what = if resource.group.is_empty() { resource.kind.clone() } else { format!("{}.{}", resource.kind, resource.group) };
-    for (label, field, wanted) in [("UID", "uid", &options.uid), ("ResourceVersion", "resourceVersion", &options.version)] {
+    let what = if resource.group.is_empty() {
+        resource.kind.clone()
+    } else {
+        format!("{}.{}", resource.kind, resource.group)
+    };
+    for (label, field, wanted) in [
+        ("UID", "uid", &options.uid),
+        ("ResourceVersion", "resourceVersion", &options.version),
+    ] {
         let found = text(before, &["metadata", field]);
         if !wanted.is_empty() && wanted != found {
-            let why = format!("Precondition failed: {label} in precondition: {wanted}, {label} in object meta: {found}");
+            let why = format!(
+                "Precondition failed: {label} in precondition: {wanted}, {label} in object meta: {found}"
+            );
             return Err(ApiError::conflict(&what, details, name, &why));
         }
     }
@@ -135,14 +170,24 @@ fn plan(resource: &Resource, before: &Value, options: &DeleteOptions) -> Step {
     let deleting = at(before, &["metadata", "deletionTimestamp"]).is_some();
     let graceful = resource.is_core("Pod");
     let grace = if graceful { pod_grace(before, options) } else { 0 };
-    let current = at(before, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64).unwrap_or(0);
+    let current = at(before, &["metadata", "deletionGracePeriodSeconds"])
+        .and_then(Value::as_i64)
+        .unwrap_or(0);
     let waits = !finalizers.is_empty()
         || (resource.is_core("Namespace") && !list(before, &["spec", "finalizers"]).is_empty());
     if deleting && graceful && (grace >= current && current > 0) {
-        return if after == *before { Step::Nothing } else { Step::Mark(after) };
+        return if after == *before {
+            Step::Nothing
+        } else {
+            Step::Mark(after)
+        };
     }
     if deleting && waits && (!graceful || current == 0) {
-        return if after == *before { Step::Nothing } else { Step::Mark(after) };
+        return if after == *before {
+            Step::Nothing
+        } else {
+            Step::Mark(after)
+        };
     }
     if !graceful && !waits {
         return Step::Remove(None);
@@ -150,15 +195,26 @@ fn plan(resource: &Resource, before: &Value, options: &DeleteOptions) -> Step {
     let until = jiff::Timestamp::now()
         .checked_add(jiff::SignedDuration::from_secs(grace))
         .unwrap_or_else(|_| jiff::Timestamp::now());
-    set(&mut after, &["metadata", "deletionTimestamp"], write::timestamp(until));
+    set(
+        &mut after,
+        &["metadata", "deletionTimestamp"],
+        write::timestamp(until),
+    );
     set(&mut after, &["metadata", "deletionGracePeriodSeconds"], grace);
-    if let (false, Some(generation)) = (deleting, at(before, &["metadata", "generation"]).and_then(Value::as_i64)) {
+    if let (false, Some(generation)) = (
+        deleting,
+        at(before, &["metadata", "generation"]).and_then(Value::as_i64),
+    ) {
         set(&mut after, &["metadata", "generation"], generation + 1);
     }
     if resource.is_core("Namespace") {
         set(&mut after, &["status", "phase"], "Terminating");
     }
-    if waits || grace > 0 { Step::Mark(after) } else { Step::Remove(Some(after)) }
+    if waits || grace > 0 {
+        Step::Mark(after)
+    } else {
+        Step::Remove(Some(after))
+    }
 }
 
 fn finalizers(before: &Value, propagation: Option<Propagation>) -> Vec<Value> {
@@ -168,7 +224,11 @@ fn finalizers(before: &Value, propagation: Option<Propagation>) -> Vec<Value> {
         None => return all,
         Some(Propagation::Background) => all.retain(|one| !own.contains(one)),
         Some(Propagation::Orphan | Propagation::Foreground) => {
-            let wanted = json!(if propagation == Some(Propagation::Orphan) { "orphan" } else { "foregroundDeletion" });
+            let wanted = json!(if propagation == Some(Propagation::Orphan) {
+                "orphan"
+            } else {
+                "foregroundDeletion"
+            });
             all.retain(|one| !own.contains(one) || *one == wanted);
             if !all.contains(&wanted) {
                 all.push(wanted);
@@ -183,6 +243,8 @@ fn pod_grace(pod: &Value, options: &DeleteOptions) -> i64 {
     if text(pod, &["spec", "nodeName"]).is_empty() || finished {
         return 0;
     }
-    let own = at(pod, &["spec", "terminationGracePeriodSeconds"]).and_then(Value::as_i64).unwrap_or(30);
+    let own = at(pod, &["spec", "terminationGracePeriodSeconds"])
+        .and_then(Value::as_i64)
+        .unwrap_or(30);
     options.grace.unwrap_or(own).max(0)
 }

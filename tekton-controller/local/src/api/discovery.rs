@@ -29,31 +29,49 @@ pub(crate) fn answer(api: &Api, call: &Call) -> Result<Option<Reply>, ApiError> 
     }
     if call.user == ANONYMOUS && !open {
         let shown = format!("/{}", path.join("/"));
-        return Err(ApiError::forbidden_path(format!("forbidden: User {ANONYMOUS:?} cannot get path {shown:?}")));
+        return Err(ApiError::forbidden_path(format!(
+            "forbidden: User {ANONYMOUS:?} cannot get path {shown:?}"
+        )));
     }
     if !matches!(call.method, Method::GET | Method::HEAD) {
         return Err(ApiError::method_not_allowed());
     }
     let registry = api.registry();
     let found = match path.as_slice() {
-        [] => Reply::json(200, json!({"paths": ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"]})),
+        [] => Reply::json(
+            200,
+            json!({"paths": ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"]}),
+        ),
         ["healthz" | "readyz" | "livez", ..] => Reply::text(200, "ok"),
         ["version"] => Reply::json(200, version()),
         ["api"] => match wanted(call) {
             Form::Discovery(version) => aggregated(&registry, version, true),
-            _ => Reply::json(200, json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})),
+            _ => Reply::json(
+                200,
+                json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}),
+            ),
         },
         ["apis"] => match wanted(call) {
             Form::Discovery(version) => aggregated(&registry, version, false),
             _ => {
-                let groups: Vec<Value> = registry.groups().iter().map(|(name, versions)| group(name, versions, false)).collect();
-                Reply::json(200, json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
+                let groups: Vec<Value> = registry
+                    .groups()
+                    .iter()
+                    .map(|(name, versions)| group(name, versions, false))
+                    .collect();
+                Reply::json(
+                    200,
+                    json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}),
+                )
             }
         },
         ["api", version] => resources(&registry, "", version)?,
         ["apis", name] => {
             let groups = registry.groups();
-            let (name, versions) = groups.iter().find(|(known, _)| known == name).ok_or_else(ApiError::no_page)?;
+            let (name, versions) = groups
+                .iter()
+                .find(|(known, _)| known == name)
+                .ok_or_else(ApiError::no_page)?;
             Reply::json(200, group(name, versions, true))
         }
         ["apis", group, version] => resources(&registry, group, version)?,
@@ -114,19 +132,34 @@ fn resources(registry: &Registry, group: &str, version: &str) -> Result<Reply, A
 }
 
 fn aggregated(registry: &Registry, version: &str, core: bool) -> Reply {
-    let groups = if core { vec![(String::new(), vec!["v1".to_owned()])] } else { registry.groups() };
+    let groups = if core {
+        vec![(String::new(), vec!["v1".to_owned()])]
+    } else {
+        registry.groups()
+    };
     let items: Vec<Value> = groups
         .iter()
         .map(|(name, versions)| {
-            let versions: Vec<Value> = versions.iter().map(|version| aggregated_version(registry, name, version)).collect();
-            let meta = if core { json!({"creationTimestamp": null}) } else { json!({"name": name, "creationTimestamp": null}) };
+            let versions: Vec<Value> = versions
+                .iter()
+                .map(|version| aggregated_version(registry, name, version))
+                .collect();
+            let meta = if core {
+                json!({"creationTimestamp": null})
+            } else {
+                json!({"name": name, "creationTimestamp": null})
+            };
             json!({"metadata": meta, "versions": versions})
         })
         .collect();
     let body = json!({
         "kind": "APIGroupDiscoveryList", "apiVersion": format!("apidiscovery.k8s.io/{version}"), "metadata": {}, "items": items,
     });
-    Reply::json(200, body).typed(if version == "v2" { AGGREGATED } else { AGGREGATED_BETA })
+    Reply::json(200, body).typed(if version == "v2" {
+        AGGREGATED
+    } else {
+        AGGREGATED_BETA
+    })
 }
 
 fn aggregated_version(registry: &Registry, group: &str, version: &str) -> Value {
@@ -150,7 +183,10 @@ fn aggregated_version(registry: &Registry, group: &str, version: &str) -> Value 
                 })
                 .collect();
             if let Some(map) = entry.as_object_mut() {
-                let lists = [("shortNames", &known.short_names), ("categories", &known.categories)];
+                let lists = [
+                    ("shortNames", &known.short_names),
+                    ("categories", &known.categories),
+                ];
                 for (field, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
                     map.insert(field.into(), json!(list));
                 }

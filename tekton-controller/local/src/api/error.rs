@@ -41,7 +41,12 @@ impl FieldFault {
 
     /// `Invalid value: …: detail`; the value is written as JSON.
     pub(crate) fn invalid(field: impl Into<String>, value: &Value, detail: &str) -> Self {
-        Self::build("FieldValueInvalid", field, &format!("Invalid value: {value}"), detail)
+        Self::build(
+            "FieldValueInvalid",
+            field,
+            &format!("Invalid value: {value}"),
+            detail,
+        )
     }
 
     /// `Forbidden: detail`.
@@ -51,7 +56,12 @@ impl FieldFault {
 
     /// `Duplicate value: …`.
     pub(crate) fn duplicate(field: impl Into<String>, value: &Value) -> Self {
-        Self::build("FieldValueDuplicate", field, &format!("Duplicate value: {value}"), "")
+        Self::build(
+            "FieldValueDuplicate",
+            field,
+            &format!("Duplicate value: {value}"),
+            "",
+        )
     }
 
     /// `Not found: …`.
@@ -63,17 +73,35 @@ impl FieldFault {
     pub(crate) fn unsupported(field: impl Into<String>, value: &Value, allowed: &[&str]) -> Self {
         let quoted: Vec<String> = allowed.iter().map(|one| format!("{one:?}")).collect();
         let detail = format!("supported values: {}", quoted.join(", "));
-        Self::build("FieldValueNotSupported", field, &format!("Unsupported value: {value}"), &detail)
+        Self::build(
+            "FieldValueNotSupported",
+            field,
+            &format!("Unsupported value: {value}"),
+            &detail,
+        )
     }
 
     /// A type that the schema does not allow.
     pub(crate) fn mistyped(field: impl Into<String>, found: &str, detail: &str) -> Self {
-        Self::build("FieldValueTypeInvalid", field, &format!("Invalid value: {found:?}"), detail)
+        Self::build(
+            "FieldValueTypeInvalid",
+            field,
+            &format!("Invalid value: {found:?}"),
+            detail,
+        )
     }
 
     fn build(reason: &'static str, field: impl Into<String>, head: &str, detail: &str) -> Self {
-        let message = if detail.is_empty() { head.to_owned() } else { format!("{head}: {detail}") };
-        Self { reason, field: field.into(), message }
+        let message = if detail.is_empty() {
+            head.to_owned()
+        } else {
+            format!("{head}: {detail}")
+        };
+        Self {
+            reason,
+            field: field.into(),
+            message,
+        }
     }
 
     fn cause(&self) -> Value {
@@ -83,12 +111,21 @@ impl FieldFault {
 
 impl ApiError {
     fn new(code: u16, reason: &'static str, message: impl Into<String>, details: Option<Value>) -> Self {
-        Self { code, reason, message: message.into(), details, plain: false }
+        Self {
+            code,
+            reason,
+            message: message.into(),
+            details,
+            plain: false,
+        }
     }
 
     /// 404 in plain text, for paths that are no API.
     pub(crate) fn no_page() -> Self {
-        Self { plain: true, ..Self::new(404, "", "404 page not found\n", None) }
+        Self {
+            plain: true,
+            ..Self::new(404, "", "404 page not found\n", None)
+        }
     }
 
     /// 404 for a resource that the API does not know.
@@ -128,7 +165,10 @@ impl ApiError {
     /// 409 of server-side apply, a cause for each field.
     pub(crate) fn apply_conflict(causes: &[(String, String)]) -> Self {
         let count = causes.len();
-        let lines: Vec<String> = causes.iter().map(|(who, field)| format!("conflict with {who:?}: {field}")).collect();
+        let lines: Vec<String> = causes
+            .iter()
+            .map(|(who, field)| format!("conflict with {who:?}: {field}"))
+            .collect();
         let text = if count == 1 {
             format!("Apply failed with 1 conflict: {}", lines.join(""))
         } else {
@@ -150,7 +190,11 @@ impl ApiError {
 
     /// 422 for any kind, also for options.
     pub(crate) fn invalid_kind(group: &str, kind: &str, name: &str, faults: &[FieldFault]) -> Self {
-        let qualified = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
+        let qualified = if group.is_empty() {
+            kind.to_owned()
+        } else {
+            format!("{kind}.{group}")
+        };
         let mut lines: Vec<String> = Vec::new();
         for fault in faults {
             let line = format!("{}: {}", fault.field, fault.message);
@@ -174,7 +218,10 @@ impl ApiError {
 
     /// 422 without causes: a patch that cannot be applied.
     pub(crate) fn unprocessable(message: impl Into<String>) -> Self {
-        let text = format!("the server rejected our request due to an error in our request: {}", message.into());
+        let text = format!(
+            "the server rejected our request due to an error in our request: {}",
+            message.into()
+        );
         Self::new(422, "Invalid", text, Some(json!({})))
     }
 
@@ -191,12 +238,21 @@ impl ApiError {
     /// 403 about an object or a kind.
     pub(crate) fn forbidden(resource: &Resource, name: &str, why: &str, causes: Option<Value>) -> Self {
         let qualified = resource.qualified();
-        let subject = if name.is_empty() { qualified } else { format!("{qualified} {name:?}") };
+        let subject = if name.is_empty() {
+            qualified
+        } else {
+            format!("{qualified} {name:?}")
+        };
         let mut details = resource.details(name);
         if let (Some(causes), Some(map)) = (causes, details.as_object_mut()) {
             map.insert("causes".into(), causes);
         }
-        Self::new(403, "Forbidden", format!("{subject} is forbidden: {why}"), Some(details))
+        Self::new(
+            403,
+            "Forbidden",
+            format!("{subject} is forbidden: {why}"),
+            Some(details),
+        )
     }
 
     /// 403 about a path.
@@ -234,12 +290,22 @@ impl ApiError {
 
     /// 415 of a patch.
     pub(crate) fn unsupported_patch() -> Self {
-        Self::new(415, "UnsupportedMediaType", "415: Unsupported Media Type", Some(json!({})))
+        Self::new(
+            415,
+            "UnsupportedMediaType",
+            "415: Unsupported Media Type",
+            Some(json!({})),
+        )
     }
 
     /// 500.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
-        Self::new(500, "InternalError", format!("Internal error occurred: {}", message.into()), None)
+        Self::new(
+            500,
+            "InternalError",
+            format!("Internal error occurred: {}", message.into()),
+            None,
+        )
     }
 
     /// 500 without a reason.

@@ -27,9 +27,20 @@ impl FieldSet {
     }
 
     fn read(value: &Value) -> Self {
-        let Some(map) = value.as_object() else { return Self { member: true, ..Self::default() } };
-        let children = map.iter().filter(|(step, _)| *step != ".").map(|(step, below)| (step.clone(), Self::read(below)));
-        Self { member: map.is_empty() || map.contains_key("."), children: children.collect() }
+        let Some(map) = value.as_object() else {
+            return Self {
+                member: true,
+                ..Self::default()
+            };
+        };
+        let children = map
+            .iter()
+            .filter(|(step, _)| *step != ".")
+            .map(|(step, below)| (step.clone(), Self::read(below)));
+        Self {
+            member: map.is_empty() || map.contains_key("."),
+            children: children.collect(),
+        }
     }
 
     /// Writes the `fieldsV1` form.
@@ -38,7 +49,11 @@ impl FieldSet {
         if self.member && !self.children.is_empty() {
             map.insert(".".to_owned(), json!({}));
         }
-        map.extend(self.children.iter().map(|(step, below)| (step.clone(), below.write())));
+        map.extend(
+            self.children
+                .iter()
+                .map(|(step, below)| (step.clone(), below.write())),
+        );
         Value::Object(map)
     }
 
@@ -89,7 +104,10 @@ impl FieldSet {
                 }
             }
         }
-        Self { member: self.member && other.member, children }
+        Self {
+            member: self.member && other.member,
+            children,
+        }
     }
 
     /// The members as paths for people, like `.spec.containers[name="a"].image`.
@@ -114,8 +132,12 @@ fn readable(step: &str) -> String {
         Some(("f", name)) => format!(".{name}"),
         Some(("k", keys)) => {
             let keys: Value = serde_json::from_str(keys).unwrap_or_default();
-            let parts: Vec<String> =
-                keys.as_object().into_iter().flatten().map(|(key, value)| format!("{key}={value}")).collect();
+            let parts: Vec<String> = keys
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
             format!("[{}]", parts.join(","))
         }
         Some((_, value)) => format!("[={value}]"),
@@ -162,9 +184,17 @@ impl Difference {
     /// Between two objects of one structure.
     pub(crate) fn between(structure: &Structure, old: &Value, new: &Value) -> Self {
         let mut difference = Self::default();
-        let sets = (&mut difference.added, &mut difference.modified, &mut difference.removed);
+        let sets = (
+            &mut difference.added,
+            &mut difference.modified,
+            &mut difference.removed,
+        );
         compare(structure, &ListKind::Atomic, true, Some(old), Some(new), sets);
-        for set in [&mut difference.added, &mut difference.modified, &mut difference.removed] {
+        for set in [
+            &mut difference.added,
+            &mut difference.modified,
+            &mut difference.removed,
+        ] {
             set.cut(&[]);
         }
         difference
@@ -180,7 +210,14 @@ impl Difference {
 
 type Sets<'a> = (&'a mut FieldSet, &'a mut FieldSet, &'a mut FieldSet);
 
-fn compare(structure: &Structure, kind: &ListKind, top: bool, old: Option<&Value>, new: Option<&Value>, sets: Sets<'_>) {
+fn compare(
+    structure: &Structure,
+    kind: &ListKind,
+    top: bool,
+    old: Option<&Value>,
+    new: Option<&Value>,
+    sets: Sets<'_>,
+) {
     let (added, modified, removed) = sets;
     match (old, new) {
         (None, None) => {}
@@ -195,13 +232,22 @@ fn compare(structure: &Structure, kind: &ListKind, top: bool, old: Option<&Value
             let steps: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
             for step in steps {
                 let (one, other) = (before.get(step), after.get(step));
-                let Some((below, kind)) = other.or(one).map(|part| (&part.structure, &part.kind)) else { continue };
+                let Some((below, kind)) = other.or(one).map(|part| (&part.structure, &part.kind)) else {
+                    continue;
+                };
                 let sets = (
                     added.children.entry(step.clone()).or_default(),
                     modified.children.entry(step.clone()).or_default(),
                     removed.children.entry(step.clone()).or_default(),
                 );
-                compare(below, kind, false, one.map(|part| part.value), other.map(|part| part.value), sets);
+                compare(
+                    below,
+                    kind,
+                    false,
+                    one.map(|part| part.value),
+                    other.map(|part| part.value),
+                    sets,
+                );
             }
         }
     }
@@ -214,14 +260,26 @@ struct Part<'a> {
 }
 
 /// The parts of a value that are owned on their own; `None` for one that is owned as a whole.
-fn parts<'a>(structure: &Structure, kind: &ListKind, top: bool, value: &'a Value) -> Option<BTreeMap<String, Part<'a>>> {
+fn parts<'a>(
+    structure: &Structure,
+    kind: &ListKind,
+    top: bool,
+    value: &'a Value,
+) -> Option<BTreeMap<String, Part<'a>>> {
     match value {
         Value::Object(fields) if !matches!(structure, Structure::Atom) => Some(
             fields
                 .iter()
                 .map(|(name, value)| {
                     let (below, kind) = structure.field(name, top);
-                    (format!("f:{name}"), Part { structure: below, kind, value })
+                    (
+                        format!("f:{name}"),
+                        Part {
+                            structure: below,
+                            kind,
+                            value,
+                        },
+                    )
                 })
                 .collect(),
         ),
@@ -229,7 +287,14 @@ fn parts<'a>(structure: &Structure, kind: &ListKind, top: bool, value: &'a Value
             let mut found = BTreeMap::new();
             for item in items {
                 let step = element_step(kind, item)?;
-                found.insert(step, Part { structure: structure.clone(), kind: ListKind::Atomic, value: item });
+                found.insert(
+                    step,
+                    Part {
+                        structure: structure.clone(),
+                        kind: ListKind::Atomic,
+                        value: item,
+                    },
+                );
             }
             Some(found)
         }
@@ -241,7 +306,13 @@ fn parts<'a>(structure: &Structure, kind: &ListKind, top: bool, value: &'a Value
 fn everything(structure: &Structure, kind: &ListKind, top: bool, value: &Value, set: &mut FieldSet) {
     set.member = !top;
     for (step, part) in parts(structure, kind, top, value).into_iter().flatten() {
-        everything(&part.structure, &part.kind, false, part.value, set.children.entry(step).or_default());
+        everything(
+            &part.structure,
+            &part.kind,
+            false,
+            part.value,
+            set.children.entry(step).or_default(),
+        );
     }
 }
 
@@ -268,7 +339,13 @@ fn leaves(structure: &Structure, kind: &ListKind, top: bool, value: &Value, set:
 }
 
 /// Puts an applied configuration over a live value.
-pub(crate) fn merge(structure: &Structure, kind: &ListKind, top: bool, live: &Value, config: &Value) -> Value {
+pub(crate) fn merge(
+    structure: &Structure,
+    kind: &ListKind,
+    top: bool,
+    live: &Value,
+    config: &Value,
+) -> Value {
     match (live, config) {
         (Value::Object(old), Value::Object(new)) if !matches!(structure, Structure::Atom) => {
             let mut merged = old.clone();
@@ -307,19 +384,29 @@ pub(crate) fn merge(structure: &Structure, kind: &ListKind, top: bool, live: &Va
 }
 
 /// Removes the dropped fields that nobody else owns.
-pub(crate) fn prune(structure: &Structure, kind: &ListKind, top: bool, value: &mut Value, dropped: &FieldSet, kept: &FieldSet) {
+pub(crate) fn prune(
+    structure: &Structure,
+    kind: &ListKind,
+    top: bool,
+    value: &mut Value,
+    dropped: &FieldSet,
+    kept: &FieldSet,
+) {
     let nothing = FieldSet::default();
     match value {
         Value::Object(fields) => {
             for (step, gone) in &dropped.children {
-                let Some(name) = step.strip_prefix("f:") else { continue };
+                let Some(name) = step.strip_prefix("f:") else {
+                    continue;
+                };
                 let kept = kept.children.get(step).unwrap_or(&nothing);
                 let (below, kind) = structure.field(name, top);
                 if gone.member && kept.is_empty() {
                     fields.remove(name);
                 } else if let Some(field) = fields.get_mut(name) {
                     prune(&below, &kind, false, field, gone, kept);
-                    let emptied = field.as_object().is_some_and(Map::is_empty) || field.as_array().is_some_and(Vec::is_empty);
+                    let emptied = field.as_object().is_some_and(Map::is_empty)
+                        || field.as_array().is_some_and(Vec::is_empty);
                     if emptied && kept.is_empty() && !top {
                         fields.remove(name);
                     }
@@ -328,8 +415,12 @@ pub(crate) fn prune(structure: &Structure, kind: &ListKind, top: bool, value: &m
         }
         Value::Array(items) => {
             items.retain_mut(|item| {
-                let Some(step) = element_step(kind, item) else { return true };
-                let Some(gone) = dropped.children.get(&step) else { return true };
+                let Some(step) = element_step(kind, item) else {
+                    return true;
+                };
+                let Some(gone) = dropped.children.get(&step) else {
+                    return true;
+                };
                 let kept = kept.children.get(&step).unwrap_or(&nothing);
                 if gone.member && kept.is_empty() {
                     return false;
@@ -367,8 +458,11 @@ mod tests {
     #[test]
     fn a_difference_names_what_changed() {
         let structure = Structure::Table(Shape::of_kind("ConfigMap"));
-        let difference =
-            Difference::between(&structure, &json!({"data": {"a": "1", "b": "2"}}), &json!({"data": {"a": "3", "c": "4"}}));
+        let difference = Difference::between(
+            &structure,
+            &json!({"data": {"a": "1", "b": "2"}}),
+            &json!({"data": {"a": "3", "c": "4"}}),
+        );
         assert_eq!(difference.added.paths(), [".data.c"]);
         assert_eq!(difference.modified.paths(), [".data.a"]);
         assert_eq!(difference.removed.paths(), [".data.b"]);

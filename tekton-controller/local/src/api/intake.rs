@@ -22,7 +22,11 @@ pub(crate) fn accept(resource: &Resource, value: &mut Value) -> Result<Vec<Strin
 /// The same without defaults, for a configuration that is applied.
 pub(crate) fn accept_partial(resource: &Resource, value: &mut Value) -> Result<Vec<String>, ApiError> {
     if !value.is_object() {
-        let text = format!("json: cannot unmarshal {} into Go value of type {}", kind_of(value), resource.kind);
+        let text = format!(
+            "json: cannot unmarshal {} into Go value of type {}",
+            kind_of(value),
+            resource.kind
+        );
         return Err(ApiError::bad_request(text));
     }
     check_type(resource, value)?;
@@ -37,7 +41,10 @@ fn prune(resource: &Resource, value: &mut Value) -> Result<Vec<String>, ApiError
     if !resource.custom {
         return typed::prune(resource, value).map_err(|why| {
             let version = &resource.version;
-            ApiError::bad_request(format!("{0} in version {version:?} cannot be handled as a {0}: {why}", resource.kind))
+            ApiError::bad_request(format!(
+                "{0} in version {version:?} cannot be handled as a {0}: {why}",
+                resource.kind
+            ))
         });
     }
     let Some(schema) = &resource.schema else {
@@ -53,7 +60,10 @@ pub(crate) fn judge_unknown(
     unknown: &[String],
     validation: FieldValidation,
 ) -> Result<Vec<String>, ApiError> {
-    let lines: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
+    let lines: Vec<String> = unknown
+        .iter()
+        .map(|path| format!("unknown field {path:?}"))
+        .collect();
     match validation {
         _ if lines.is_empty() => Ok(lines),
         FieldValidation::Ignore => Ok(Vec::new()),
@@ -68,8 +78,15 @@ pub(crate) fn judge_unknown(
 }
 
 /// The same for a patch, where the refusal quotes the patch.
-pub(crate) fn judge_unknown_patch(unknown: &[String], validation: FieldValidation, patch: &str) -> Result<Vec<String>, ApiError> {
-    let lines: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
+pub(crate) fn judge_unknown_patch(
+    unknown: &[String],
+    validation: FieldValidation,
+    patch: &str,
+) -> Result<Vec<String>, ApiError> {
+    let lines: Vec<String> = unknown
+        .iter()
+        .map(|path| format!("unknown field {path:?}"))
+        .collect();
     match validation {
         _ if lines.is_empty() => Ok(lines),
         FieldValidation::Ignore => Ok(Vec::new()),
@@ -93,12 +110,17 @@ fn kind_of(value: &Value) -> &'static str {
 }
 
 fn check_type(resource: &Resource, value: &mut Value) -> Result<(), ApiError> {
-    let (version, kind) = (text(value, &["apiVersion"]).to_owned(), text(value, &["kind"]).to_owned());
+    let (version, kind) = (
+        text(value, &["apiVersion"]).to_owned(),
+        text(value, &["kind"]).to_owned(),
+    );
     let expected = resource.api_version();
     if resource.custom {
         for (name, found) in [("Kind", &kind), ("apiVersion", &version)] {
             if found.is_empty() {
-                return Err(ApiError::bad_request(format!("Object '{name}' is missing in '{value}'")));
+                return Err(ApiError::bad_request(format!(
+                    "Object '{name}' is missing in '{value}'"
+                )));
             }
         }
         if version != expected {
@@ -108,7 +130,12 @@ fn check_type(resource: &Resource, value: &mut Value) -> Result<(), ApiError> {
         }
         if kind != resource.kind {
             let fault = FieldFault::invalid("kind", &json!(kind), &format!("must be {}", resource.kind));
-            return Err(ApiError::invalid_kind(&resource.group, &kind, text(value, &["metadata", "name"]), &[fault]));
+            return Err(ApiError::invalid_kind(
+                &resource.group,
+                &kind,
+                text(value, &["metadata", "name"]),
+                &[fault],
+            ));
         }
         return Ok(());
     }
@@ -127,28 +154,54 @@ fn check_type(resource: &Resource, value: &mut Value) -> Result<(), ApiError> {
 
 /// Metadata has the same fields in all kinds; texts elsewhere than in texts are refused.
 fn normalise_metadata(value: &mut Value) -> Result<(), ApiError> {
-    const TEXTS: &[&str] = &["name", "generateName", "namespace", "uid", "resourceVersion", "selfLink"];
-    let Some(meta) = value.get_mut("metadata") else { return Ok(()) };
+    const TEXTS: &[&str] = &[
+        "name",
+        "generateName",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "selfLink",
+    ];
+    let Some(meta) = value.get_mut("metadata") else {
+        return Ok(());
+    };
     drop_nulls(meta);
     for name in TEXTS {
         if at(meta, &[name]).is_some_and(|found| !found.is_string()) {
-            return Err(ApiError::bad_request(format!("json: cannot unmarshal into Go struct field ObjectMeta.{name} of type string")));
+            return Err(ApiError::bad_request(format!(
+                "json: cannot unmarshal into Go struct field ObjectMeta.{name} of type string"
+            )));
         }
     }
     for name in ["labels", "annotations"] {
         let Some(map) = at(meta, &[name]) else { continue };
-        let texts = map.as_object().is_some_and(|map| map.values().all(Value::is_string));
+        let texts = map
+            .as_object()
+            .is_some_and(|map| map.values().all(Value::is_string));
         if !texts {
-            return Err(ApiError::bad_request(format!("json: cannot unmarshal into Go struct field ObjectMeta.{name} of type map[string]string")));
+            return Err(ApiError::bad_request(format!(
+                "json: cannot unmarshal into Go struct field ObjectMeta.{name} of type map[string]string"
+            )));
         }
     }
     for name in ["finalizers", "ownerReferences", "managedFields"] {
         if at(meta, &[name]).is_some_and(|found| !found.is_array()) {
-            return Err(ApiError::bad_request(format!("json: cannot unmarshal into Go struct field ObjectMeta.{name} of type array")));
+            return Err(ApiError::bad_request(format!(
+                "json: cannot unmarshal into Go struct field ObjectMeta.{name} of type array"
+            )));
         }
     }
     let fields = object(meta);
-    for name in ["labels", "annotations", "finalizers", "ownerReferences", "managedFields", "name", "generateName", "namespace"] {
+    for name in [
+        "labels",
+        "annotations",
+        "finalizers",
+        "ownerReferences",
+        "managedFields",
+        "name",
+        "generateName",
+        "namespace",
+    ] {
         let empty = fields.get(name).is_some_and(|found| match found {
             Value::Object(map) => map.is_empty(),
             Value::Array(list) => list.is_empty(),

@@ -77,18 +77,30 @@ pub struct Resource {
 impl Resource {
     /// `group/version`, or `v1` for the core.
     pub fn api_version(&self) -> String {
-        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+        if self.group.is_empty() {
+            self.version.clone()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
     }
 
     /// `plural.group`, or the plural for the core.
     pub fn qualified(&self) -> String {
-        if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
+        if self.group.is_empty() {
+            self.plural.clone()
+        } else {
+            format!("{}.{}", self.plural, self.group)
+        }
     }
 
     /// The `details` of a Status about an object, or about the kind when the name is empty.
     pub fn details(&self, name: &str) -> Value {
         let mut details = Map::new();
-        for (key, value) in [("name", name), ("group", self.group.as_str()), ("kind", self.plural.as_str())] {
+        for (key, value) in [
+            ("name", name),
+            ("group", self.group.as_str()),
+            ("kind", self.plural.as_str()),
+        ] {
             if !value.is_empty() {
                 details.insert(key.into(), value.into());
             }
@@ -101,7 +113,16 @@ impl Resource {
         match (self.stored, self.plural.as_str()) {
             (false, _) => vec!["create"],
             (true, "namespaces") => vec!["create", "delete", "get", "list", "patch", "update", "watch"],
-            _ => vec!["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+            _ => vec![
+                "create",
+                "delete",
+                "deletecollection",
+                "get",
+                "list",
+                "patch",
+                "update",
+                "watch",
+            ],
         }
     }
 
@@ -124,7 +145,9 @@ pub struct Registry {
 impl Registry {
     /// The built-in kinds and those of the given definitions.
     pub fn new<'a>(definitions: impl IntoIterator<Item = &'a Value>) -> Self {
-        let mut registry = Self { resources: builtin::resources().into_iter().map(Arc::new).collect() };
+        let mut registry = Self {
+            resources: builtin::resources().into_iter().map(Arc::new).collect(),
+        };
         for definition in definitions {
             registry.define(definition);
         }
@@ -133,15 +156,22 @@ impl Registry {
 
     /// Takes up a CustomResourceDefinition in place of an earlier one of the same name.
     pub fn define(&mut self, definition: &Value) {
-        let bucket = format!("{}.{}", text(definition, &["spec", "names", "plural"]), text(definition, &["spec", "group"]));
-        self.resources.retain(|known| !(known.custom && known.bucket == bucket));
-        self.resources.extend(custom_resources(definition).into_iter().map(Arc::new));
+        let bucket = format!(
+            "{}.{}",
+            text(definition, &["spec", "names", "plural"]),
+            text(definition, &["spec", "group"])
+        );
+        self.resources
+            .retain(|known| !(known.custom && known.bucket == bucket));
+        self.resources
+            .extend(custom_resources(definition).into_iter().map(Arc::new));
     }
 
     /// Drops the kinds of a CustomResourceDefinition.
     pub fn forget(&mut self, definition: &Value) {
         let name = text(definition, &["metadata", "name"]);
-        self.resources.retain(|known| !(known.custom && known.bucket == name));
+        self.resources
+            .retain(|known| !(known.custom && known.bucket == name));
     }
 
     /// All of them, in order of declaration.
@@ -151,7 +181,9 @@ impl Registry {
 
     /// The resource behind a path.
     pub fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Resource>> {
-        self.resources.iter().find(|known| known.group == group && known.version == version && known.plural == plural)
+        self.resources
+            .iter()
+            .find(|known| known.group == group && known.version == version && known.plural == plural)
     }
 
     /// The resource of a kind, as owner references name it; another version of the group will do.
@@ -160,7 +192,11 @@ impl Registry {
         self.resources
             .iter()
             .find(|known| known.kind == kind && known.api_version() == api_version)
-            .or_else(|| self.resources.iter().find(|known| known.kind == kind && known.group == group))
+            .or_else(|| {
+                self.resources
+                    .iter()
+                    .find(|known| known.kind == kind && known.group == group)
+            })
     }
 
     /// Groups with their versions, the preferred version first; the core is not among them.
@@ -194,7 +230,11 @@ impl Registry {
 
     fn by_bucket(&self, wanted: impl Fn(&Resource) -> bool) -> BTreeMap<String, Arc<Resource>> {
         let mut found = BTreeMap::new();
-        for known in self.resources.iter().filter(|known| known.stored && wanted(known)) {
+        for known in self
+            .resources
+            .iter()
+            .filter(|known| known.stored && wanted(known))
+        {
             if known.version == known.storage_version || !found.contains_key(&known.bucket) {
                 found.insert(known.bucket.clone(), Arc::clone(known));
             }
@@ -217,7 +257,11 @@ fn version_rank(version: &str) -> (u8, u64, u64) {
 }
 
 fn words(value: &Value, path: &[&str]) -> Vec<String> {
-    list(value, path).iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    list(value, path)
+        .iter()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn custom_resources(definition: &Value) -> Vec<Resource> {
@@ -260,7 +304,10 @@ fn custom_resources(definition: &Value) -> Vec<Resource> {
             returns_deleted: false,
             stored: true,
             subresources: Vec::new(),
-            columns: list(version, &["additionalPrinterColumns"]).iter().map(column).collect(),
+            columns: list(version, &["additionalPrinterColumns"])
+                .iter()
+                .map(column)
+                .collect(),
             schema: at(version, &["schema", "openAPIV3Schema"]).map(|schema| Arc::new(schema.clone())),
             storage_version: storage_version.clone(),
         })

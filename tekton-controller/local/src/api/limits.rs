@@ -17,17 +17,27 @@ pub(crate) fn apply(api: &Api, resource: &Resource, mut value: Value) -> Result<
     if !pod && !resource.is_core("PersistentVolumeClaim") {
         return Ok(value);
     }
-    let (ranges, _) = api.store().list("limitranges", Some(text(&value, &["metadata", "namespace"])));
+    let (ranges, _) = api
+        .store()
+        .list("limitranges", Some(text(&value, &["metadata", "namespace"])));
     for range in &ranges {
         let limits = list(range, &["spec", "limits"]);
         if pod {
-            limits.iter().filter(|limit| text(limit, &["type"]) == "Container").for_each(|limit| fill(&mut value, limit));
+            limits
+                .iter()
+                .filter(|limit| text(limit, &["type"]) == "Container")
+                .for_each(|limit| fill(&mut value, limit));
         }
     }
     for range in &ranges {
         for limit in list(range, &["spec", "limits"]) {
             if let Some(fault) = fault(&value, limit, pod) {
-                return Err(ApiError::forbidden(resource, text(&value, &["metadata", "name"]), &fault, None));
+                return Err(ApiError::forbidden(
+                    resource,
+                    text(&value, &["metadata", "name"]),
+                    &fault,
+                    None,
+                ));
             }
         }
     }
@@ -41,10 +51,17 @@ fn amounts<'a>(value: &'a Value, path: &[&str]) -> impl Iterator<Item = (&'a Str
 fn fill(pod: &mut Value, limit: &Value) {
     let mut notes = Vec::new();
     for kind in ["containers", "initContainers"] {
-        let label = if kind == "containers" { "container" } else { "init container" };
+        let label = if kind == "containers" {
+            "container"
+        } else {
+            "init container"
+        };
         for container in list_mut(pod, &["spec", kind]) {
             let name = text(container, &["name"]).to_owned();
-            for (field, from, word) in [("requests", "defaultRequest", "request"), ("limits", "default", "limit")] {
+            for (field, from, word) in [
+                ("requests", "defaultRequest", "request"),
+                ("limits", "default", "limit"),
+            ] {
                 let mut filled = Vec::new();
                 for (resource, amount) in amounts(limit, &[from]) {
                     if at(container, &["resources", field, resource]).is_none() {
@@ -60,7 +77,11 @@ fn fill(pod: &mut Value, limit: &Value) {
     }
     if !notes.is_empty() {
         let text = format!("LimitRanger plugin set: {}", notes.join("; "));
-        set(pod, &["metadata", "annotations", "kubernetes.io/limit-ranger"], text);
+        set(
+            pod,
+            &["metadata", "annotations", "kubernetes.io/limit-ranger"],
+            text,
+        );
     }
 }
 
@@ -69,7 +90,13 @@ fn fault(value: &Value, limit: &Value, pod: bool) -> Option<String> {
         ("Container", true) => ["containers", "initContainers"]
             .into_iter()
             .flat_map(|kind| list(value, &["spec", kind]))
-            .find_map(|container| bounds(container.get("resources").unwrap_or(&Value::Null), limit, "Container")),
+            .find_map(|container| {
+                bounds(
+                    container.get("resources").unwrap_or(&Value::Null),
+                    limit,
+                    "Container",
+                )
+            }),
         ("Pod", true) => bounds(&total(value), limit, "Pod"),
         ("PersistentVolumeClaim", false) => claim_bounds(value, limit),
         _ => None,
@@ -83,10 +110,14 @@ fn total(pod: &Value) -> Value {
         let mut sums: BTreeMap<String, i128> = BTreeMap::new();
         for container in list(pod, &["spec", "containers"]) {
             for (resource, amount) in amounts(container, &["resources", field]) {
-                *sums.entry(resource.clone()).or_default() += amount.as_str().and_then(quantity::milli).unwrap_or(0);
+                *sums.entry(resource.clone()).or_default() +=
+                    amount.as_str().and_then(quantity::milli).unwrap_or(0);
             }
         }
-        let sums = sums.into_iter().map(|(resource, sum)| (resource, Value::String(format!("{sum}m")))).collect();
+        let sums = sums
+            .into_iter()
+            .map(|(resource, sum)| (resource, Value::String(format!("{sum}m"))))
+            .collect();
         all.insert(field.to_owned(), Value::Object(sums));
     }
     Value::Object(all)
@@ -127,11 +158,15 @@ fn claim_bounds(claim: &Value, limit: &Value) -> Option<String> {
     let kind = "PersistentVolumeClaim";
     let least = text(limit, &["min", "storage"]);
     if !least.is_empty() && quantity::milli(request) < quantity::milli(least) {
-        return Some(format!("minimum storage usage per {kind} is {least}, but request is {request}"));
+        return Some(format!(
+            "minimum storage usage per {kind} is {least}, but request is {request}"
+        ));
     }
     let most = text(limit, &["max", "storage"]);
     if !most.is_empty() && quantity::milli(request) > quantity::milli(most) {
-        return Some(format!("maximum storage usage per {kind} is {most}, but request is {request}"));
+        return Some(format!(
+            "maximum storage usage per {kind} is {most}, but request is {request}"
+        ));
     }
     None
 }

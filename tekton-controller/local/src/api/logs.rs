@@ -13,12 +13,20 @@ use super::{Api, Reply, read};
 use crate::cluster::{LogError, LogRequest};
 
 /// Answers a log.
-pub(crate) async fn read(api: &Api, resource: &Arc<Resource>, target: &Target, call: &Call) -> Result<Reply, ApiError> {
+pub(crate) async fn read(
+    api: &Api,
+    resource: &Arc<Resource>,
+    target: &Target,
+    call: &Call,
+) -> Result<Reply, ApiError> {
     let pod = read::find(api, resource, target)?;
     let mut request = request(call, target)?;
     text(&pod, &["metadata", "uid"]).clone_into(&mut request.uid);
     request.container = container(&pod, target, call.query.get("container"))?;
-    let Some(source) = api.logs().filter(|_| !text(&pod, &["spec", "nodeName"]).is_empty()) else {
+    let Some(source) = api
+        .logs()
+        .filter(|_| !text(&pod, &["spec", "nodeName"]).is_empty())
+    else {
         // Nobody runs the Pod: nothing has been logged.
         return Ok(Reply::text(204, ""));
     };
@@ -39,19 +47,38 @@ fn request(call: &Call, target: &Target) -> Result<LogRequest, ApiError> {
             }),
         }
     };
-    let (tail, limit, since) = (number("tailLines")?, number("limitBytes")?, number("sinceSeconds")?);
+    let (tail, limit, since) = (
+        number("tailLines")?,
+        number("limitBytes")?,
+        number("sinceSeconds")?,
+    );
     let since_time = query.get("sinceTime");
     let mut faults = Vec::new();
     if let Some(tail) = tail.filter(|tail| *tail < 0) {
-        faults.push(FieldFault::invalid("tailLines", &json!(tail), "must be greater than or equal to 0"));
+        faults.push(FieldFault::invalid(
+            "tailLines",
+            &json!(tail),
+            "must be greater than or equal to 0",
+        ));
     }
     if let Some(limit) = limit.filter(|limit| *limit < 1) {
-        faults.push(FieldFault::invalid("limitBytes", &json!(limit), "must be greater than 0"));
+        faults.push(FieldFault::invalid(
+            "limitBytes",
+            &json!(limit),
+            "must be greater than 0",
+        ));
     }
     if since.is_some() && !since_time.is_empty() {
-        faults.push(FieldFault::forbidden("", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+        faults.push(FieldFault::forbidden(
+            "",
+            "at most one of `sinceTime` or `sinceSeconds` may be specified",
+        ));
     } else if let Some(since) = since.filter(|since| *since < 1) {
-        faults.push(FieldFault::invalid("sinceSeconds", &json!(since), "must be greater than 0"));
+        faults.push(FieldFault::invalid(
+            "sinceSeconds",
+            &json!(since),
+            "must be greater than 0",
+        ));
     }
     if !faults.is_empty() {
         return Err(ApiError::invalid_kind("", "PodLogOptions", &target.name, &faults));
@@ -72,7 +99,10 @@ fn request(call: &Call, target: &Target) -> Result<LogRequest, ApiError> {
 
 fn container(pod: &Value, target: &Target, wanted: &str) -> Result<String, ApiError> {
     let names = |kind: &str| -> Vec<String> {
-        list(pod, &["spec", kind]).iter().map(|one| text(one, &["name"]).to_owned()).collect()
+        list(pod, &["spec", kind])
+            .iter()
+            .map(|one| text(one, &["name"]).to_owned())
+            .collect()
     };
     let mut all = names("initContainers");
     let main = names("containers");
@@ -91,5 +121,8 @@ fn container(pod: &Value, target: &Target, wanted: &str) -> Result<String, ApiEr
     if all.iter().any(|name| name == wanted) {
         return Ok(wanted.to_owned());
     }
-    Err(ApiError::bad_request(format!("container {wanted} is not valid for pod {}", target.name)))
+    Err(ApiError::bad_request(format!(
+        "container {wanted} is not valid for pod {}",
+        target.name
+    )))
 }

@@ -12,8 +12,17 @@ use super::write::now;
 
 /// Metadata that belongs to the server.
 const SERVER_METADATA: &[&str] = &[
-    "f:name", "f:namespace", "f:creationTimestamp", "f:selfLink", "f:uid", "f:resourceVersion", "f:generation",
-    "f:managedFields", "f:clusterName", "f:deletionTimestamp", "f:deletionGracePeriodSeconds",
+    "f:name",
+    "f:namespace",
+    "f:creationTimestamp",
+    "f:selfLink",
+    "f:uid",
+    "f:resourceVersion",
+    "f:generation",
+    "f:managedFields",
+    "f:clusterName",
+    "f:deletionTimestamp",
+    "f:deletionGracePeriodSeconds",
 ];
 
 /// How a write came about.
@@ -33,7 +42,10 @@ impl Source<'_> {
             Self::Apply(owners) => {
                 let mut before = owners_of(old);
                 let mut after = owners.to_vec();
-                before.iter_mut().chain(&mut after).for_each(|owner| owner.time.clear());
+                before
+                    .iter_mut()
+                    .chain(&mut after)
+                    .for_each(|owner| owner.time.clear());
                 before.sort_by_key(Owner::order);
                 after.sort_by_key(Owner::order);
                 before != after
@@ -79,7 +91,13 @@ impl Owner {
 
     fn order(&self) -> (String, String, String, String, String) {
         let one = self.clone();
-        (one.operation, one.time, one.manager, one.api_version, one.subresource)
+        (
+            one.operation,
+            one.time,
+            one.manager,
+            one.api_version,
+            one.subresource,
+        )
     }
 
     fn is(&self, manager: &str, operation: &str, subresource: &str) -> bool {
@@ -88,7 +106,10 @@ impl Owner {
 }
 
 fn owners_of(object: &Value) -> Vec<Owner> {
-    list(object, &["metadata", "managedFields"]).iter().map(Owner::parse).collect()
+    list(object, &["metadata", "managedFields"])
+        .iter()
+        .map(Owner::parse)
+        .collect()
 }
 
 fn write_owners(object: &mut Value, mut owners: Vec<Owner>) {
@@ -97,7 +118,11 @@ fn write_owners(object: &mut Value, mut owners: Vec<Owner>) {
     if owners.is_empty() {
         remove(object, &["metadata", "managedFields"]);
     } else {
-        set(object, &["metadata", "managedFields"], owners.iter().map(Owner::write).collect::<Vec<_>>());
+        set(
+            object,
+            &["metadata", "managedFields"],
+            owners.iter().map(Owner::write).collect::<Vec<_>>(),
+        );
     }
 }
 
@@ -158,7 +183,9 @@ pub(crate) fn record(
     }
     if !changed.is_empty() {
         let api_version = resource.api_version();
-        let mine = owners.iter_mut().find(|owner| owner.is(&options.manager, "Update", subresource));
+        let mine = owners
+            .iter_mut()
+            .find(|owner| owner.is(&options.manager, "Update", subresource));
         match mine {
             Some(mine) => {
                 mine.fields.add(&changed);
@@ -188,8 +215,15 @@ fn empty_object(resource: &Resource) -> Value {
     if resource.is_core("Pod") {
         set(&mut empty, &["spec", "containers"], json!([]));
     }
-    if matches!(resource.kind.as_str(), "StatefulSet" | "Deployment" | "ReplicaSet" | "DaemonSet" | "Job") {
-        set(&mut empty, &["spec", "template"], json!({"metadata": {}, "spec": {"containers": []}}));
+    if matches!(
+        resource.kind.as_str(),
+        "StatefulSet" | "Deployment" | "ReplicaSet" | "DaemonSet" | "Job"
+    ) {
+        set(
+            &mut empty,
+            &["spec", "template"],
+            json!({"metadata": {}, "spec": {"containers": []}}),
+        );
     }
     if matches!(resource.kind.as_str(), "Event") {
         set(&mut empty, &["source"], json!({}));
@@ -243,7 +277,11 @@ pub(crate) fn apply(
     if !conflicts.is_empty() {
         return Err(ApiError::apply_conflict(&conflicts));
     }
-    let mut dropped = owners.iter().find(|owner| is_mine(owner)).map(|owner| owner.fields.clone()).unwrap_or_default();
+    let mut dropped = owners
+        .iter()
+        .find(|owner| is_mine(owner))
+        .map(|owner| owner.fields.clone())
+        .unwrap_or_default();
     dropped.subtract(&wanted);
     owners.retain(|owner| !is_mine(owner));
     owners.push(Owner {
@@ -264,7 +302,11 @@ pub(crate) fn apply(
 fn describe(owner: &Owner) -> String {
     let mut name = owner.manager.clone();
     if owner.operation == "Update" {
-        let with = if owner.subresource.is_empty() { String::new() } else { format!(" with subresource {:?}", owner.subresource) };
+        let with = if owner.subresource.is_empty() {
+            String::new()
+        } else {
+            format!(" with subresource {:?}", owner.subresource)
+        };
         name = format!("{name}\"{with} using {}", owner.api_version);
     }
     name

@@ -22,11 +22,16 @@ fn ends_alphanumeric(text: &str) -> bool {
 
 fn is_label(text: &str) -> bool {
     ends_alphanumeric(text)
-        && text.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-')
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-')
 }
 
 fn is_loose(text: &str) -> bool {
-    ends_alphanumeric(text) && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
+    ends_alphanumeric(text)
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
 }
 
 /// A DNS subdomain, as most names are.
@@ -34,7 +39,11 @@ pub(crate) fn subdomain(name: &str) -> Result<(), String> {
     if name.len() > 253 {
         return Err("must be no more than 253 characters".into());
     }
-    if name.split('.').all(is_label) { Ok(()) } else { Err(SUBDOMAIN.into()) }
+    if name.split('.').all(is_label) {
+        Ok(())
+    } else {
+        Err(SUBDOMAIN.into())
+    }
 }
 
 /// A DNS label, as namespaces and containers have.
@@ -42,7 +51,11 @@ pub(crate) fn dns_label(name: &str) -> Result<(), String> {
     if name.len() > 63 {
         return Err("must be no more than 63 characters".into());
     }
-    if is_label(name) { Ok(()) } else { Err(DNS_LABEL.into()) }
+    if is_label(name) {
+        Ok(())
+    } else {
+        Err(DNS_LABEL.into())
+    }
 }
 
 /// The key of a label or annotation: an optional prefix and a name.
@@ -63,7 +76,11 @@ pub(crate) fn qualified_name(key: &str) -> Result<(), String> {
     if name.len() > 63 {
         return Err("name part must be no more than 63 characters".into());
     }
-    if is_loose(name) { Ok(()) } else { Err(QUALIFIED.into()) }
+    if is_loose(name) {
+        Ok(())
+    } else {
+        Err(QUALIFIED.into())
+    }
 }
 
 /// The value of a label.
@@ -71,7 +88,11 @@ pub(crate) fn label_value(value: &str) -> Result<(), String> {
     if value.len() > 63 {
         return Err("must be no more than 63 characters".into());
     }
-    if value.is_empty() || is_loose(value) { Ok(()) } else { Err(LABEL_VALUE.into()) }
+    if value.is_empty() || is_loose(value) {
+        Ok(())
+    } else {
+        Err(LABEL_VALUE.into())
+    }
 }
 
 /// A key of a ConfigMap or Secret.
@@ -83,5 +104,9 @@ pub(crate) fn config_key(key: &str) -> Result<(), String> {
         return Err(format!("must not be '{key}'"));
     }
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
-    if !key.is_empty() && key.chars().all(fits) { Ok(()) } else { Err(CONFIG_KEY.into()) }
+    if !key.is_empty() && key.chars().all(fits) {
+        Ok(())
+    } else {
+        Err(CONFIG_KEY.into())
+    }
 }

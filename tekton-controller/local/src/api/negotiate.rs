@@ -27,13 +27,22 @@ pub(crate) fn form(accept: &str) -> Result<Form, ApiError> {
             continue;
         }
         let parameters: Vec<(&str, &str)> = parts.filter_map(|part| part.split_once('=')).collect();
-        let get = |name: &str| parameters.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| *value);
+        let get = |name: &str| {
+            parameters
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map_or("", |(_, value)| *value)
+        };
         match (get("as"), get("g"), get("v")) {
             ("", ..) => return Ok(Form::Plain),
             ("Table", "meta.k8s.io", "v1") => return Ok(Form::Table),
-            ("PartialObjectMetadata" | "PartialObjectMetadataList", "meta.k8s.io", "v1") => return Ok(Form::Metadata),
+            ("PartialObjectMetadata" | "PartialObjectMetadataList", "meta.k8s.io", "v1") => {
+                return Ok(Form::Metadata);
+            }
             ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2") => return Ok(Form::Discovery("v2")),
-            ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2beta1") => return Ok(Form::Discovery("v2beta1")),
+            ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2beta1") => {
+                return Ok(Form::Discovery("v2beta1"));
+            }
             _ => {}
         }
     }

@@ -19,7 +19,10 @@ pub(crate) fn answer(registry: &Registry, path: &[&str], _call: &Call) -> Result
         ["v3", "apis", group, version] => document(registry, group, version),
         ["v2"] => {
             let info = json!({"title": "Kubernetes", "version": "v1.36.2"});
-            Ok(Reply::json(200, json!({"swagger": "2.0", "info": info, "paths": {}, "definitions": {}})))
+            Ok(Reply::json(
+                200,
+                json!({"swagger": "2.0", "info": info, "paths": {}, "definitions": {}}),
+            ))
         }
         _ => Err(ApiError::no_page()),
     }
@@ -30,7 +33,10 @@ fn index(registry: &Registry) -> Value {
     let mut add = |key: String, group: &str, version: &str| {
         let hash = Sha256::digest(build(registry, group, version).to_string());
         let hash: String = hash.iter().take(16).map(|byte| format!("{byte:02X}")).collect();
-        paths.insert(key.clone(), json!({"serverRelativeURL": format!("/openapi/v3/{key}?hash={hash}")}));
+        paths.insert(
+            key.clone(),
+            json!({"serverRelativeURL": format!("/openapi/v3/{key}?hash={hash}")}),
+        );
     };
     add("api/v1".to_owned(), "", "v1");
     for (group, versions) in registry.groups() {
@@ -42,7 +48,10 @@ fn index(registry: &Registry) -> Value {
 }
 
 fn document(registry: &Registry, group: &str, version: &str) -> Result<Reply, ApiError> {
-    if !registry.all().any(|known| known.group == group && known.version == version) {
+    if !registry
+        .all()
+        .any(|known| known.group == group && known.version == version)
+    {
         return Err(ApiError::no_page());
     }
     Ok(Reply::json(200, build(registry, group, version)))
@@ -50,16 +59,31 @@ fn document(registry: &Registry, group: &str, version: &str) -> Result<Reply, Ap
 
 /// `io.k8s.api…`-like name of a kind's schema: the group reversed, the version, the kind.
 fn schema_name(resource: &Resource) -> String {
-    let group = if resource.group.is_empty() { "core.api.k8s.io" } else { &resource.group };
+    let group = if resource.group.is_empty() {
+        "core.api.k8s.io"
+    } else {
+        &resource.group
+    };
     let reversed: Vec<&str> = group.split('.').rev().collect();
     format!("{}.{}.{}", reversed.join("."), resource.version, resource.kind)
 }
 
 fn build(registry: &Registry, group: &str, version: &str) -> Value {
     let (mut paths, mut schemas) = (Map::new(), Map::new());
-    for known in registry.all().filter(|known| known.group == group && known.version == version && known.stored) {
-        let root = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
-        let space = if known.namespaced { "/namespaces/{namespace}" } else { "" };
+    for known in registry
+        .all()
+        .filter(|known| known.group == group && known.version == version && known.stored)
+    {
+        let root = if group.is_empty() {
+            format!("/api/{version}")
+        } else {
+            format!("/apis/{group}/{version}")
+        };
+        let space = if known.namespaced {
+            "/namespaces/{namespace}"
+        } else {
+            ""
+        };
         let collection = format!("{root}{space}/{}", known.plural);
         paths.insert(collection.clone(), collection_operations(known));
         paths.insert(format!("{collection}/{{name}}"), object_operations(known));
@@ -76,7 +100,10 @@ fn kind_of(resource: &Resource) -> Value {
 }
 
 fn parameters(names: &[&str]) -> Vec<Value> {
-    names.iter().map(|name| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}})).collect()
+    names
+        .iter()
+        .map(|name| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}}))
+        .collect()
 }
 
 fn operation(resource: &Resource, action: &str, query: &[&str]) -> Value {
@@ -110,12 +137,27 @@ fn schema(resource: &Resource) -> Value {
         None => json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
     };
     for (field, about) in [
-        ("apiVersion", "The version of the API that the object is written in."),
+        (
+            "apiVersion",
+            "The version of the API that the object is written in.",
+        ),
         ("kind", "What the object is."),
     ] {
-        super::json::set(&mut schema, &["properties", field], json!({"type": "string", "description": about}));
+        super::json::set(
+            &mut schema,
+            &["properties", field],
+            json!({"type": "string", "description": about}),
+        );
     }
-    super::json::set(&mut schema, &["properties", "metadata"], json!({"type": "object", "description": "Name, namespace, labels and the like."}));
-    super::json::set(&mut schema, &["x-kubernetes-group-version-kind"], json!([kind_of(resource)]));
+    super::json::set(
+        &mut schema,
+        &["properties", "metadata"],
+        json!({"type": "object", "description": "Name, namespace, labels and the like."}),
+    );
+    super::json::set(
+        &mut schema,
+        &["x-kubernetes-group-version-kind"],
+        json!([kind_of(resource)]),
+    );
     schema
 }

@@ -40,15 +40,24 @@ impl WriteOptions {
             "Strict" => FieldValidation::Strict,
             other => {
                 let allowed = ["", "Ignore", "Strict", "Warn"];
-                return Err(refused(kind, FieldFault::unsupported("fieldValidation", &json!(other), &allowed)));
+                return Err(refused(
+                    kind,
+                    FieldFault::unsupported("fieldValidation", &json!(other), &allowed),
+                ));
             }
         };
         let manager = call.field_manager();
         if manager.len() > 128 {
-            let fault = FieldFault::invalid("fieldManager", &json!(manager), "may not be more than 128 bytes");
+            let fault =
+                FieldFault::invalid("fieldManager", &json!(manager), "may not be more than 128 bytes");
             return Err(refused(kind, fault));
         }
-        Ok(Self { dry_run, validation, manager, force: call.query.flag("force") })
+        Ok(Self {
+            dry_run,
+            validation,
+            manager,
+            force: call.query.flag("force"),
+        })
     }
 }
 
@@ -59,7 +68,10 @@ fn refused(kind: &str, fault: FieldFault) -> ApiError {
 fn dry_run(values: &[&str], kind: &str) -> Result<bool, ApiError> {
     let values: Vec<&str> = values.iter().copied().filter(|value| !value.is_empty()).collect();
     if values.iter().any(|value| *value != "All") {
-        return Err(refused(kind, FieldFault::unsupported("dryRun", &json!(values), &["All"])));
+        return Err(refused(
+            kind,
+            FieldFault::unsupported("dryRun", &json!(values), &["All"]),
+        ));
     }
     Ok(!values.is_empty())
 }
@@ -101,17 +113,29 @@ impl DeleteOptions {
                 at(body, &["gracePeriodSeconds"]).and_then(Value::as_i64),
                 text(body, &["propagationPolicy"]).to_owned(),
                 at(body, &["orphanDependents"]).and_then(Value::as_bool),
-                super::json::list(body, &["dryRun"]).iter().filter_map(Value::as_str).collect(),
+                super::json::list(body, &["dryRun"])
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .collect(),
             ),
             None => {
                 let raw = query.get("gracePeriodSeconds");
                 let grace = if raw.is_empty() {
                     None
                 } else {
-                    Some(raw.parse().map_err(|_| ApiError::bad_request(format!("strconv.ParseInt: parsing {raw:?}: invalid syntax")))?)
+                    Some(raw.parse().map_err(|_| {
+                        ApiError::bad_request(format!("strconv.ParseInt: parsing {raw:?}: invalid syntax"))
+                    })?)
                 };
-                let orphan = query.has("orphanDependents").then(|| query.flag("orphanDependents"));
-                (grace, query.get("propagationPolicy").to_owned(), orphan, query.all("dryRun"))
+                let orphan = query
+                    .has("orphanDependents")
+                    .then(|| query.flag("orphanDependents"));
+                (
+                    grace,
+                    query.get("propagationPolicy").to_owned(),
+                    orphan,
+                    query.all("dryRun"),
+                )
             }
         };
         options.grace = grace;
@@ -120,7 +144,13 @@ impl DeleteOptions {
             options.grace = Some(if seconds == -1 { 1 } else { seconds.max(0) });
         }
         options.propagation = match policy.as_str() {
-            "" => orphan.map(|orphan| if orphan { Propagation::Orphan } else { Propagation::Background }),
+            "" => orphan.map(|orphan| {
+                if orphan {
+                    Propagation::Orphan
+                } else {
+                    Propagation::Background
+                }
+            }),
             "Background" => Some(Propagation::Background),
             "Foreground" => Some(Propagation::Foreground),
             "Orphan" => Some(Propagation::Orphan),

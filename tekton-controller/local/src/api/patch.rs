@@ -57,7 +57,13 @@ impl Patch {
 
 fn object_of(call: &Call) -> Result<Value, ApiError> {
     let patch = body::read_json(&call.body)?;
-    if patch.is_object() { Ok(patch) } else { Err(ApiError::bad_request("error decoding patch: the patch is no object")) }
+    if patch.is_object() {
+        Ok(patch)
+    } else {
+        Err(ApiError::bad_request(
+            "error decoding patch: the patch is no object",
+        ))
+    }
 }
 
 /// PATCH of an object or its status.
@@ -68,13 +74,22 @@ pub(crate) fn patch(
     call: &Call,
     part: Part,
 ) -> Result<Reply, ApiError> {
-    let applies = matches!(call.content_type(), "application/apply-patch+yaml" | "application/apply-patch+cbor");
+    let applies = matches!(
+        call.content_type(),
+        "application/apply-patch+yaml" | "application/apply-patch+cbor"
+    );
     let refused = |fault| ApiError::invalid_kind("meta.k8s.io", "PatchOptions", "", &[fault]);
     if applies && call.query.get("fieldManager").is_empty() {
-        return Err(refused(FieldFault::required("fieldManager", "is required for apply patch")));
+        return Err(refused(FieldFault::required(
+            "fieldManager",
+            "is required for apply patch",
+        )));
     }
     if !applies && call.query.has("force") {
-        return Err(refused(FieldFault::forbidden("force", "may not be specified for non-apply patch")));
+        return Err(refused(FieldFault::forbidden(
+            "force",
+            "may not be specified for non-apply patch",
+        )));
     }
     let options = WriteOptions::parse(call, "PatchOptions")?;
     if applies {
@@ -84,10 +99,14 @@ pub(crate) fn patch(
     let patch = Patch::parse(resource, call)?;
     let key = ObjectKey::new(&*target.namespace, &*target.name);
     for _ in 0..ATTEMPTS {
-        let before = api.store().get(&resource.bucket, &key).ok_or_else(|| ApiError::not_found(resource, &target.name))?;
+        let before = api
+            .store()
+            .get(&resource.bucket, &key)
+            .ok_or_else(|| ApiError::not_found(resource, &target.name))?;
         let old = versions::served(resource, &before, api.convert())?;
         let mut after = patch.apply(resource, &old)?;
-        let pinned = text(&after, &["metadata", "resourceVersion"]) != text(&old, &["metadata", "resourceVersion"]);
+        let pinned =
+            text(&after, &["metadata", "resourceVersion"]) != text(&old, &["metadata", "resourceVersion"]);
         let unknown = intake::accept(resource, &mut after)?;
         let quoted = String::from_utf8_lossy(&call.body);
         let warnings = intake::judge_unknown_patch(&unknown, options.validation, &quoted)?;
@@ -97,7 +116,14 @@ pub(crate) fn patch(
             let fault = FieldFault::invalid("metadata.name", &found, "field is immutable");
             return Err(ApiError::invalid(resource, &target.name, &[fault]));
         }
-        let write = Update { api, resource, target, part, options: &options, user: &call.user };
+        let write = Update {
+            api,
+            resource,
+            target,
+            part,
+            options: &options,
+            user: &call.user,
+        };
         match write.store(&before, after, managed::Source::Update) {
             Ok(object) => {
                 let object = versions::served(resource, &object, api.convert())?;

@@ -2,7 +2,9 @@
 
 /// The amount in thousandths, rounded up; `None` for what is no amount.
 pub(crate) fn milli(text: &str) -> Option<i128> {
-    let split = text.find(|letter: char| !(letter.is_ascii_digit() || "+-.".contains(letter))).unwrap_or(text.len());
+    let split = text
+        .find(|letter: char| !(letter.is_ascii_digit() || "+-.".contains(letter)))
+        .unwrap_or(text.len());
     let (number, suffix) = text.split_at(split);
     let (factor, divisor): (i128, i128) = match suffix {
         "n" => (1, 1_000_000),
@@ -27,12 +29,17 @@ pub(crate) fn milli(text: &str) -> Option<i128> {
         }
     };
     let negative = number.starts_with('-');
-    let (whole, fraction) = number.trim_start_matches(['+', '-']).split_once('.').unwrap_or((number.trim_start_matches(['+', '-']), ""));
+    let (whole, fraction) = number
+        .trim_start_matches(['+', '-'])
+        .split_once('.')
+        .unwrap_or((number.trim_start_matches(['+', '-']), ""));
     if whole.is_empty() && fraction.is_empty() || fraction.len() > 18 {
         return None;
     }
     let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
-    let scale = 10_i128.checked_pow(u32::try_from(fraction.len()).ok()?)?.checked_mul(divisor)?;
+    let scale = 10_i128
+        .checked_pow(u32::try_from(fraction.len()).ok()?)?
+        .checked_mul(divisor)?;
     let scaled = digits.checked_mul(factor)?;
     let rounded = scaled.div_euclid(scale) + i128::from(scaled.rem_euclid(scale) != 0);
     Some(if negative { -rounded } else { rounded })

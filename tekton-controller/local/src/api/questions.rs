@@ -12,7 +12,12 @@ use super::request::{Call, Target};
 use super::{Api, Reply, body};
 
 /// Answers a question.
-pub(crate) fn answer(api: &Api, resource: &Resource, target: &Target, call: &Call) -> Result<Reply, ApiError> {
+pub(crate) fn answer(
+    api: &Api,
+    resource: &Resource,
+    target: &Target,
+    call: &Call,
+) -> Result<Reply, ApiError> {
     if call.method != Method::POST || !target.name.is_empty() {
         return Err(ApiError::method_not_allowed());
     }
@@ -29,7 +34,9 @@ pub(crate) fn answer(api: &Api, resource: &Resource, target: &Target, call: &Cal
             "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
         }),
         "TokenReview" => token_review(api, text(&question, &["spec", "token"])),
-        "SelfSubjectReview" => json!({"userInfo": {"username": call.user, "groups": ["system:authenticated"]}}),
+        "SelfSubjectReview" => {
+            json!({"userInfo": {"username": call.user, "groups": ["system:authenticated"]}})
+        }
         _ => json!({"allowed": true}),
     };
     set(&mut question, &["status"], status);
@@ -38,7 +45,9 @@ pub(crate) fn answer(api: &Api, resource: &Resource, target: &Target, call: &Cal
 
 fn token_review(api: &Api, token: &str) -> Value {
     match crate::cluster::user_of_token(api, token) {
-        Some(user) => json!({"authenticated": true, "user": {"username": user, "groups": ["system:authenticated"]}}),
+        Some(user) => {
+            json!({"authenticated": true, "user": {"username": user, "groups": ["system:authenticated"]}})
+        }
         None => json!({"authenticated": false, "error": "invalid bearer token"}),
     }
 }

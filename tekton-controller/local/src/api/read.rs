@@ -16,7 +16,12 @@ use super::{Api, Reply, table, versions};
 use crate::store::{ObjectKey, StoreError};
 
 /// One object.
-pub(crate) fn get(api: &Api, resource: &Arc<Resource>, target: &Target, call: &Call) -> Result<Reply, ApiError> {
+pub(crate) fn get(
+    api: &Api,
+    resource: &Arc<Resource>,
+    target: &Target,
+    call: &Call,
+) -> Result<Reply, ApiError> {
     let wanted = form(call.header("accept"))?;
     let object = find(api, resource, target)?;
     let object = versions::served(resource, &object, api.convert())?;
@@ -26,12 +31,20 @@ pub(crate) fn get(api: &Api, resource: &Arc<Resource>, target: &Target, call: &C
 /// The stored object behind a path.
 pub(crate) fn find(api: &Api, resource: &Resource, target: &Target) -> Result<Arc<Value>, ApiError> {
     api.store()
-        .get(&resource.bucket, &ObjectKey::new(&*target.namespace, &*target.name))
+        .get(
+            &resource.bucket,
+            &ObjectKey::new(&*target.namespace, &*target.name),
+        )
         .ok_or_else(|| ApiError::not_found(resource, &target.name))
 }
 
 /// An object in the form that the client wants.
-pub(crate) fn shape_one(resource: &Resource, object: Value, wanted: Form, call: &Call) -> Result<Value, ApiError> {
+pub(crate) fn shape_one(
+    resource: &Resource,
+    object: Value,
+    wanted: Form,
+    call: &Call,
+) -> Result<Value, ApiError> {
     Ok(match wanted {
         Form::Plain => object,
         Form::Table => {
@@ -69,36 +82,65 @@ impl Position {
         let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|_| broken())?;
         let value: Value = serde_json::from_slice(&bytes).map_err(|_| broken())?;
         let version = value.get("rv").and_then(Value::as_u64).ok_or_else(broken)?;
-        Ok(Self { version, after: ObjectKey::new(text(&value, &["ns"]), text(&value, &["start"])) })
+        Ok(Self {
+            version,
+            after: ObjectKey::new(text(&value, &["ns"]), text(&value, &["start"])),
+        })
     }
 }
 
 /// Versions and their interpretation, as asked for.
 fn wanted_version(call: &Call) -> Result<Option<u64>, ApiError> {
-    let (raw, matching) = (call.query.get("resourceVersion"), call.query.get("resourceVersionMatch"));
+    let (raw, matching) = (
+        call.query.get("resourceVersion"),
+        call.query.get("resourceVersionMatch"),
+    );
     let refused = |detail: &str| {
-        ApiError::invalid_kind("meta.k8s.io", "ListOptions", "", &[FieldFault::forbidden("resourceVersionMatch", detail)])
+        ApiError::invalid_kind(
+            "meta.k8s.io",
+            "ListOptions",
+            "",
+            &[FieldFault::forbidden("resourceVersionMatch", detail)],
+        )
     };
     if !matching.is_empty() {
         if raw.is_empty() {
-            return Err(refused("resourceVersionMatch is forbidden unless resourceVersion is provided"));
+            return Err(refused(
+                "resourceVersionMatch is forbidden unless resourceVersion is provided",
+            ));
         }
         if !matches!(matching, "Exact" | "NotOlderThan") {
-            let fault = FieldFault::unsupported("resourceVersionMatch", &json!(matching), &["Exact", "NotOlderThan", ""]);
+            let fault = FieldFault::unsupported(
+                "resourceVersionMatch",
+                &json!(matching),
+                &["Exact", "NotOlderThan", ""],
+            );
             return Err(ApiError::invalid_kind("meta.k8s.io", "ListOptions", "", &[fault]));
         }
         if matching == "Exact" && raw == "0" {
-            return Err(refused("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
+            return Err(refused(
+                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
+            ));
         }
         if !call.query.get("continue").is_empty() {
-            return Err(refused("resourceVersionMatch is forbidden when continue is provided"));
+            return Err(refused(
+                "resourceVersionMatch is forbidden when continue is provided",
+            ));
         }
     }
     if raw.is_empty() {
         return Ok(None);
     }
-    let version = raw.parse().map_err(|_| ApiError::bad_request(format!("Invalid value: {raw:?}: strconv.ParseUint: invalid syntax")))?;
-    let exact = matching == "Exact" || (matching.is_empty() && version > 0 && !call.query.get("limit").is_empty() && call.query.get("limit") != "0");
+    let version = raw.parse().map_err(|_| {
+        ApiError::bad_request(format!(
+            "Invalid value: {raw:?}: strconv.ParseUint: invalid syntax"
+        ))
+    })?;
+    let exact = matching == "Exact"
+        || (matching.is_empty()
+            && version > 0
+            && !call.query.get("limit").is_empty()
+            && call.query.get("limit") != "0");
     Ok(exact.then_some(version))
 }
 
@@ -116,13 +158,19 @@ pub(crate) fn page(api: &Api, resource: &Resource, target: &Target, call: &Call)
     let selector = Selector::parse(query.get("labelSelector"), query.get("fieldSelector"), resource)?;
     let limit: usize = match query.get("limit") {
         "" => 0,
-        raw => raw.parse::<i64>().ok().and_then(|limit| limit.max(0).try_into().ok()).ok_or_else(|| {
-            ApiError::bad_request(format!("strconv.ParseInt: parsing {raw:?}: invalid syntax"))
-        })?,
+        raw => raw
+            .parse::<i64>()
+            .ok()
+            .and_then(|limit| limit.max(0).try_into().ok())
+            .ok_or_else(|| {
+                ApiError::bad_request(format!("strconv.ParseInt: parsing {raw:?}: invalid syntax"))
+            })?,
     };
     let namespace = (!target.namespace.is_empty()).then_some(target.namespace.as_str());
     let expired = |_: StoreError| {
-        ApiError::expired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.")
+        ApiError::expired(
+            "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.",
+        )
     };
     let exact = wanted_version(call)?;
     let start = match query.get("continue") {
@@ -131,13 +179,19 @@ pub(crate) fn page(api: &Api, resource: &Resource, target: &Target, call: &Call)
     };
     let (mut objects, version) = match (&start, exact) {
         (Some(position), _) => {
-            let mut all = api.store().list_at(&resource.bucket, namespace, position.version).map_err(expired)?;
+            let mut all = api
+                .store()
+                .list_at(&resource.bucket, namespace, position.version)
+                .map_err(expired)?;
             all.retain(|object| key_of(object) > position.after);
             (all, position.version)
         }
         (None, Some(version)) => {
             if version > api.store().version() {
-                return Err(ApiError::expired(format!("Too large resource version: {version}, current: {}", api.store().version())));
+                return Err(ApiError::expired(format!(
+                    "Too large resource version: {version}, current: {}",
+                    api.store().version()
+                )));
             }
             let found = api.store().list_at(&resource.bucket, namespace, version);
             (found.map_err(|why| ApiError::expired(why.to_string()))?, version)
@@ -152,7 +206,8 @@ pub(crate) fn page(api: &Api, resource: &Resource, target: &Target, call: &Call)
         let left = objects.len() - limit;
         objects.truncate(limit);
         let after = objects.last().map(|object| key_of(object)).unwrap_or_default();
-        meta = json!({"resourceVersion": version.to_string(), "continue": Position { version, after }.token()});
+        meta =
+            json!({"resourceVersion": version.to_string(), "continue": Position { version, after }.token()});
         if let (true, Some(map)) = (selector.is_empty(), meta.as_object_mut()) {
             map.insert("remainingItemCount".into(), left.into());
         }
@@ -162,11 +217,19 @@ pub(crate) fn page(api: &Api, resource: &Resource, target: &Target, call: &Call)
 
 /// The key of a stored object.
 pub(crate) fn key_of(object: &Value) -> ObjectKey {
-    ObjectKey::new(text(object, &["metadata", "namespace"]), text(object, &["metadata", "name"]))
+    ObjectKey::new(
+        text(object, &["metadata", "namespace"]),
+        text(object, &["metadata", "name"]),
+    )
 }
 
 /// A collection.
-pub(crate) fn list(api: &Api, resource: &Arc<Resource>, target: &Target, call: &Call) -> Result<Reply, ApiError> {
+pub(crate) fn list(
+    api: &Api,
+    resource: &Arc<Resource>,
+    target: &Target,
+    call: &Call,
+) -> Result<Reply, ApiError> {
     let wanted = form(call.header("accept"))?;
     let page = page(api, resource, target, call)?;
     let mut objects = Vec::with_capacity(page.objects.len());
@@ -175,7 +238,10 @@ pub(crate) fn list(api: &Api, resource: &Arc<Resource>, target: &Target, call: &
     }
     let body = match wanted {
         Form::Plain => {
-            let items: Vec<Value> = objects.into_iter().map(|object| versions::without_type(resource, object)).collect();
+            let items: Vec<Value> = objects
+                .into_iter()
+                .map(|object| versions::without_type(resource, object))
+                .collect();
             json!({"kind": resource.list_kind, "apiVersion": resource.api_version(), "metadata": page.meta, "items": items})
         }
         Form::Table => {

@@ -23,7 +23,10 @@ impl Query {
 
     /// The first value of a name, or an empty text.
     pub(crate) fn get(&self, name: &str) -> &str {
-        self.0.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map_or("", |(_, value)| value)
     }
 
     /// Whether the name is present at all.
@@ -33,7 +36,11 @@ impl Query {
 
     /// All values of a name.
     pub(crate) fn all(&self, name: &str) -> Vec<&str> {
-        self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect()
+        self.0
+            .iter()
+            .filter(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+            .collect()
     }
 
     /// A switch: `true`, `1` or the bare name.
@@ -83,20 +90,42 @@ pub(crate) struct Call {
 
 impl Call {
     /// Takes path and query apart.
-    pub(crate) fn new(method: Method, uri: &http::Uri, headers: HeaderMap, body: Bytes, user: String) -> Self {
+    pub(crate) fn new(
+        method: Method,
+        uri: &http::Uri,
+        headers: HeaderMap,
+        body: Bytes,
+        user: String,
+    ) -> Self {
         let path = uri.path().split('/').filter(|part| !part.is_empty());
-        let path = path.map(|part| percent_decode_str(part).decode_utf8_lossy().into_owned()).collect();
-        Self { method, path, query: Query::parse(uri.query().unwrap_or_default()), headers, body, user }
+        let path = path
+            .map(|part| percent_decode_str(part).decode_utf8_lossy().into_owned())
+            .collect();
+        Self {
+            method,
+            path,
+            query: Query::parse(uri.query().unwrap_or_default()),
+            headers,
+            body,
+            user,
+        }
     }
 
     /// A header as text.
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
     }
 
     /// The media type of the body, without parameters.
     pub(crate) fn content_type(&self) -> &str {
-        self.header("content-type").split(';').next().unwrap_or_default().trim()
+        self.header("content-type")
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
     }
 
     /// The name under which fields are owned: the given manager, or the client's name.
@@ -106,7 +135,11 @@ impl Call {
             return given.to_owned();
         }
         let agent = self.header("user-agent").split('/').next().unwrap_or_default();
-        if agent.is_empty() { "unknown".to_owned() } else { agent.chars().take(128).collect() }
+        if agent.is_empty() {
+            "unknown".to_owned()
+        } else {
+            agent.chars().take(128).collect()
+        }
     }
 
     /// The object or collection that the path names; `None` for paths outside `/api` and `/apis`.
@@ -118,7 +151,11 @@ impl Call {
             _ => return None,
         };
         let rest: Vec<&str> = parts.collect();
-        let mut target = Target { group: group.into(), version: version.into(), ..Target::default() };
+        let mut target = Target {
+            group: group.into(),
+            version: version.into(),
+            ..Target::default()
+        };
         let tail = match rest.as_slice() {
             [] => return None,
             ["namespaces", namespace, resource, tail @ ..]

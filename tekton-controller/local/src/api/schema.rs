@@ -17,9 +17,13 @@ fn keeps_unknown(schema: &Value) -> bool {
 /// Drops unknown fields and nulls from an object, answering the paths of the unknown ones.
 pub(crate) fn prune(schema: &Value, object: &mut Value) -> Vec<String> {
     let mut unknown = Vec::new();
-    let Some(fields) = object.as_object_mut() else { return unknown };
-    let fixed: Vec<(String, Value)> =
-        ["apiVersion", "kind", "metadata"].iter().filter_map(|name| fields.remove_entry(*name)).collect();
+    let Some(fields) = object.as_object_mut() else {
+        return unknown;
+    };
+    let fixed: Vec<(String, Value)> = ["apiVersion", "kind", "metadata"]
+        .iter()
+        .filter_map(|name| fields.remove_entry(*name))
+        .collect();
     prune_at(schema, object, "", &mut unknown);
     if let Some(fields) = object.as_object_mut() {
         fields.extend(fixed);
@@ -47,8 +51,14 @@ fn prune_fields(schema: &Value, fields: &mut Map<String, Value>, path: &str, unk
     let embedded = is_set(schema, "x-kubernetes-embedded-resource");
     let names: Vec<String> = fields.keys().cloned().collect();
     for name in names {
-        let here = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        let Some(field) = fields.get_mut(&name) else { continue };
+        let here = if path.is_empty() {
+            name.clone()
+        } else {
+            format!("{path}.{name}")
+        };
+        let Some(field) = fields.get_mut(&name) else {
+            continue;
+        };
         let property = properties.and_then(|all| all.get(&name));
         let known = property.or(additional.filter(|schema| schema.is_object()));
         if let Some(known) = known {
@@ -84,7 +94,8 @@ pub(crate) fn fill_defaults(schema: &Value, value: &mut Value) {
                     fill_defaults(property, field);
                 }
             }
-            if let Some(additional) = at(schema, &["additionalProperties"]).filter(|found| found.is_object()) {
+            if let Some(additional) = at(schema, &["additionalProperties"]).filter(|found| found.is_object())
+            {
                 for (name, field) in fields.iter_mut() {
                     if properties.is_none_or(|known| !known.contains_key(name)) {
                         fill_defaults(additional, field);
@@ -105,7 +116,11 @@ pub(crate) fn fill_defaults(schema: &Value, value: &mut Value) {
 /// API server checks a status on its own, under its own name.
 pub(crate) fn faults(schema: &Value, value: &Value, prefix: &str) -> Vec<FieldFault> {
     let mut found = Vec::new();
-    Check { prefix, faults: &mut found }.value(schema, value, "");
+    Check {
+        prefix,
+        faults: &mut found,
+    }
+    .value(schema, value, "");
     found
 }
 
@@ -148,14 +163,21 @@ impl Check<'_> {
         if is_set(schema, "x-kubernetes-int-or-string") {
             return true;
         }
-        let Some(wanted) = at(schema, &["type"]).and_then(Value::as_str) else { return true };
+        let Some(wanted) = at(schema, &["type"]).and_then(Value::as_str) else {
+            return true;
+        };
         let found = type_name(value);
         if wanted == found || (wanted == "number" && found == "integer") {
             return true;
         }
-        let name = if path.is_empty() { String::new() } else { format!("{path} ") };
+        let name = if path.is_empty() {
+            String::new()
+        } else {
+            format!("{path} ")
+        };
         let detail = format!("{name}in body must be of type {wanted}: {found:?}");
-        self.faults.push(FieldFault::mistyped(self.field(path), found, &detail));
+        self.faults
+            .push(FieldFault::mistyped(self.field(path), found, &detail));
         false
     }
 
@@ -164,18 +186,28 @@ impl Check<'_> {
             && !allowed.contains(value)
         {
             let texts: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
-            self.faults.push(FieldFault::unsupported(self.field(path), value, &texts));
+            self.faults
+                .push(FieldFault::unsupported(self.field(path), value, &texts));
         }
         let limit = |name: &str| at(schema, &[name]).and_then(Value::as_f64);
         let mut fault = |check: Option<String>| {
             if let Some(detail) = check {
-                self.faults.push(FieldFault::invalid(self.field(path), value, &detail));
+                self.faults
+                    .push(FieldFault::invalid(self.field(path), value, &detail));
             }
         };
         if let Some(text) = value.as_str() {
             let length = u32::try_from(text.chars().count()).map_or(f64::MAX, f64::from);
-            fault(limit("minLength").filter(|least| length < *least).map(|least| format!("{path} in body should be at least {least} chars long")));
-            fault(limit("maxLength").filter(|most| length > *most).map(|most| format!("may not be more than {most} bytes")));
+            fault(
+                limit("minLength")
+                    .filter(|least| length < *least)
+                    .map(|least| format!("{path} in body should be at least {least} chars long")),
+            );
+            fault(
+                limit("maxLength")
+                    .filter(|most| length > *most)
+                    .map(|most| format!("may not be more than {most} bytes")),
+            );
             if let Some(pattern) = at(schema, &["pattern"]).and_then(Value::as_str)
                 && let Ok(expression) = Regex::new(pattern)
                 && !expression.is_match(text)
@@ -183,16 +215,34 @@ impl Check<'_> {
                 fault(Some(format!("{path} in body should match '{pattern}'")));
             }
         } else if let Some(number) = value.as_f64() {
-            fault(limit("minimum").filter(|least| number < *least).map(|least| format!("{path} in body should be greater than or equal to {least}")));
-            fault(limit("maximum").filter(|most| number > *most).map(|most| format!("{path} in body should be less than or equal to {most}")));
+            fault(
+                limit("minimum")
+                    .filter(|least| number < *least)
+                    .map(|least| format!("{path} in body should be greater than or equal to {least}")),
+            );
+            fault(
+                limit("maximum")
+                    .filter(|most| number > *most)
+                    .map(|most| format!("{path} in body should be less than or equal to {most}")),
+            );
         }
     }
 
     fn object(&mut self, schema: &Value, fields: &Map<String, Value>, path: &str) {
-        let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-        for name in super::json::list(schema, &["required"]).iter().filter_map(Value::as_str) {
+        let below = |name: &str| {
+            if path.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{path}.{name}")
+            }
+        };
+        for name in super::json::list(schema, &["required"])
+            .iter()
+            .filter_map(Value::as_str)
+        {
             if !fields.contains_key(name) {
-                self.faults.push(FieldFault::required(self.field(&below(name)), ""));
+                self.faults
+                    .push(FieldFault::required(self.field(&below(name)), ""));
             }
         }
         let properties = at(schema, &["properties"]);
@@ -219,5 +269,7 @@ fn type_name(value: &Value) -> &'static str {
 
 /// The schema of a field, or one that allows everything.
 pub(crate) fn property(schema: &Value, name: &str) -> Value {
-    at(schema, &["properties", name]).cloned().unwrap_or_else(|| json!({"x-kubernetes-preserve-unknown-fields": true}))
+    at(schema, &["properties", name])
+        .cloned()
+        .unwrap_or_else(|| json!({"x-kubernetes-preserve-unknown-fields": true}))
 }

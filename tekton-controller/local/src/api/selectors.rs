@@ -28,7 +28,10 @@ impl Selector {
         for (field, _, _) in &fields {
             check_field(resource, field)?;
         }
-        Ok(Self { labels: parse_labels(labels)?, fields })
+        Ok(Self {
+            labels: parse_labels(labels)?,
+            fields,
+        })
     }
 
     /// Whether everything matches.
@@ -43,9 +46,16 @@ impl Selector {
         self.labels.iter().all(|requirement| match requirement {
             Requirement::Exists(key) => label(key).is_some(),
             Requirement::Missing(key) => label(key).is_none(),
-            Requirement::In(key, values) => label(key).is_some_and(|value| values.iter().any(|one| one == value)),
-            Requirement::NotIn(key, values) => label(key).is_none_or(|value| values.iter().all(|one| one != value)),
-        }) && self.fields.iter().all(|(field, equal, wanted)| (field_value(object, field) == *wanted) == *equal)
+            Requirement::In(key, values) => {
+                label(key).is_some_and(|value| values.iter().any(|one| one == value))
+            }
+            Requirement::NotIn(key, values) => {
+                label(key).is_none_or(|value| values.iter().all(|one| one != value))
+            }
+        }) && self
+            .fields
+            .iter()
+            .all(|(field, equal, wanted)| (field_value(object, field) == *wanted) == *equal)
     }
 }
 
@@ -125,7 +135,9 @@ fn parse_fields(raw: &str) -> Result<Vec<(String, bool, String)>, ApiError> {
         } else if let Some((key, value)) = part.split_once('=') {
             (key, true, value)
         } else {
-            return Err(ApiError::bad_request(format!("invalid selector: '{part}'; can't understand '{part}'")));
+            return Err(ApiError::bad_request(format!(
+                "invalid selector: '{part}'; can't understand '{part}'"
+            )));
         };
         fields.push((key.to_owned(), equal, unescape(value)));
     }
@@ -152,7 +164,11 @@ fn unescape(value: &str) -> String {
     let mut plain = String::new();
     let mut letters = value.chars();
     while let Some(letter) = letters.next() {
-        plain.push(if letter == '\\' { letters.next().unwrap_or('\\') } else { letter });
+        plain.push(if letter == '\\' {
+            letters.next().unwrap_or('\\')
+        } else {
+            letter
+        });
     }
     plain
 }
@@ -198,15 +214,15 @@ fn parse_labels(raw: &str) -> Result<Vec<Requirement>, ApiError> {
     let mut rest = all.as_slice();
     let mut requirements = Vec::new();
     loop {
-        let (requirement, tail) = parse_requirement(rest).map_err(|why| {
-            ApiError::bad_request(format!("unable to parse requirement: {why}"))
-        })?;
+        let (requirement, tail) = parse_requirement(rest)
+            .map_err(|why| ApiError::bad_request(format!("unable to parse requirement: {why}")))?;
         requirements.push(requirement);
         match tail.split_first() {
             None => return Ok(requirements),
             Some((comma, next)) if comma == "," && !next.is_empty() => rest = next,
             Some((other, _)) => {
-                let why = format!("unable to parse requirement: found '{other}', expected: ',' or 'end of string'");
+                let why =
+                    format!("unable to parse requirement: found '{other}', expected: ',' or 'end of string'");
                 return Err(ApiError::bad_request(why));
             }
         }
@@ -214,18 +230,27 @@ fn parse_labels(raw: &str) -> Result<Vec<Requirement>, ApiError> {
 }
 
 fn parse_requirement(rest: &[String]) -> Result<(Requirement, &[String]), String> {
-    let (first, tail) = rest.split_first().ok_or("found '', expected: !, identifier, or ','")?;
+    let (first, tail) = rest
+        .split_first()
+        .ok_or("found '', expected: !, identifier, or ','")?;
     if first == "!" {
-        let (key, tail) = tail.split_first().filter(|(key, _)| is_word(key)).ok_or("found '', expected: identifier")?;
+        let (key, tail) = tail
+            .split_first()
+            .filter(|(key, _)| is_word(key))
+            .ok_or("found '', expected: identifier")?;
         check_label_key(key)?;
         return Ok((Requirement::Missing(key.clone()), tail));
     }
     if !is_word(first) {
-        return Err(format!("found '{first}', expected: !, identifier, or 'end of string'"));
+        return Err(format!(
+            "found '{first}', expected: !, identifier, or 'end of string'"
+        ));
     }
     check_label_key(first)?;
     let key = first.clone();
-    let Some((operator, after)) = tail.split_first() else { return Ok((Requirement::Exists(key), tail)) };
+    let Some((operator, after)) = tail.split_first() else {
+        return Ok((Requirement::Exists(key), tail));
+    };
     match operator.as_str() {
         "," => Ok((Requirement::Exists(key), tail)),
         "=" | "==" | "!=" => {
@@ -234,7 +259,11 @@ fn parse_requirement(rest: &[String]) -> Result<(Requirement, &[String]), String
                 _ => (String::new(), after),
             };
             check_label_value(&value)?;
-            let requirement = if operator == "!=" { Requirement::NotIn(key, vec![value]) } else { Requirement::In(key, vec![value]) };
+            let requirement = if operator == "!=" {
+                Requirement::NotIn(key, vec![value])
+            } else {
+                Requirement::In(key, vec![value])
+            };
             Ok((requirement, tail))
         }
         "in" | "notin" => {
@@ -242,7 +271,11 @@ fn parse_requirement(rest: &[String]) -> Result<(Requirement, &[String]), String
             for value in &values {
                 check_label_value(value)?;
             }
-            let requirement = if operator == "in" { Requirement::In(key, values) } else { Requirement::NotIn(key, values) };
+            let requirement = if operator == "in" {
+                Requirement::In(key, values)
+            } else {
+                Requirement::NotIn(key, values)
+            };
             Ok((requirement, tail))
         }
         other => Err(format!("found '{other}', expected: in, notin, =, ==, !=, gt, lt")),

@@ -76,7 +76,12 @@ const TABLE: &[(&str, &str, &str, Elements)] = &[
     ("PodSpec", "hostAliases", "", Keyed(&["ip"])),
     ("PodSpec", "resourceClaims", "", Keyed(NAME)),
     ("PodSpec", "schedulingGates", "", Keyed(NAME)),
-    ("PodSpec", "topologySpreadConstraints", "", Keyed(&["topologyKey", "whenUnsatisfiable"])),
+    (
+        "PodSpec",
+        "topologySpreadConstraints",
+        "",
+        Keyed(&["topologyKey", "whenUnsatisfiable"]),
+    ),
     ("PodSpec", "nodeSelector", "!", Whole),
     ("Container", "env", "EnvVar", Keyed(NAME)),
     ("Container", "ports", "", Keyed(&["containerPort", "protocol"])),
@@ -112,8 +117,20 @@ const TABLE: &[(&str, &str, &str, Elements)] = &[
 ];
 
 const KINDS: &[&str] = &[
-    "Pod", "StatefulSet", "Deployment", "ReplicaSet", "DaemonSet", "Job", "Namespace", "PersistentVolumeClaim", "Service",
-    "ServiceAccount", "Node", "Event", "CustomResourceDefinition", "MutatingWebhookConfiguration",
+    "Pod",
+    "StatefulSet",
+    "Deployment",
+    "ReplicaSet",
+    "DaemonSet",
+    "Job",
+    "Namespace",
+    "PersistentVolumeClaim",
+    "Service",
+    "ServiceAccount",
+    "Node",
+    "Event",
+    "CustomResourceDefinition",
+    "MutatingWebhookConfiguration",
     "ValidatingWebhookConfiguration",
 ];
 
@@ -129,7 +146,9 @@ impl Shape {
         TABLE
             .iter()
             .find(|(owner, field, ..)| *field == name && (*owner == self.0 || (*owner == "*" && top)))
-            .map_or((Self(""), Whole), |(_, _, shape, elements)| (Self(shape), *elements))
+            .map_or((Self(""), Whole), |(_, _, shape, elements)| {
+                (Self(shape), *elements)
+            })
     }
 
     /// The field is one value for ownership, whatever is in it.
@@ -173,16 +192,27 @@ impl Structure {
     pub(crate) fn field(&self, name: &str, top: bool) -> (Self, ListKind) {
         match self {
             Self::Atom => (Self::Atom, ListKind::Atomic),
-            Self::Schema(_) if top && name == "metadata" => (Self::Table(Shape("ObjectMeta")), ListKind::Atomic),
+            Self::Schema(_) if top && name == "metadata" => {
+                (Self::Table(Shape("ObjectMeta")), ListKind::Atomic)
+            }
             Self::Schema(schema) => schema_field(schema, name),
             Self::Table(shape) => {
                 let (below, elements) = shape.field(name);
                 let kind = match elements {
                     Whole => ListKind::Atomic,
                     Set => ListKind::Set,
-                    Keyed(keys) | OwnedBy(keys) => ListKind::Map(keys.iter().map(|&key| key.to_owned()).collect()),
+                    Keyed(keys) | OwnedBy(keys) => {
+                        ListKind::Map(keys.iter().map(|&key| key.to_owned()).collect())
+                    }
                 };
-                (if below.is_one_value() { Self::Atom } else { Self::Table(below) }, kind)
+                (
+                    if below.is_one_value() {
+                        Self::Atom
+                    } else {
+                        Self::Table(below)
+                    },
+                    kind,
+                )
             }
         }
     }
@@ -190,7 +220,8 @@ impl Structure {
 
 fn schema_field(schema: &Value, name: &str) -> (Structure, ListKind) {
     let nothing = (Structure::Table(Shape("")), ListKind::Atomic);
-    let found = at(schema, &["properties", name]).or_else(|| at(schema, &["additionalProperties"]).filter(|one| one.is_object()));
+    let found = at(schema, &["properties", name])
+        .or_else(|| at(schema, &["additionalProperties"]).filter(|one| one.is_object()));
     let Some(field) = found else { return nothing };
     if text(field, &["x-kubernetes-map-type"]) == "atomic" {
         return (Structure::Atom, ListKind::Atomic);

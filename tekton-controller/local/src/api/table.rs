@@ -32,8 +32,14 @@ impl Include {
             "None" => Ok(Self::None),
             "Object" => Ok(Self::Object),
             other => {
-                let fault = FieldFault::unsupported("includeObject", &json!(other), &["None", "Metadata", "Object"]);
-                Err(ApiError::invalid_kind("meta.k8s.io", "TableOptions", "", &[fault]))
+                let fault =
+                    FieldFault::unsupported("includeObject", &json!(other), &["None", "Metadata", "Object"]);
+                Err(ApiError::invalid_kind(
+                    "meta.k8s.io",
+                    "TableOptions",
+                    "",
+                    &[fault],
+                ))
             }
         }
     }
@@ -51,7 +57,13 @@ pub(super) struct Heading {
 impl Heading {
     pub(super) fn new(name: &str, kind: &str, priority: i64) -> Self {
         let format = if name == "Name" { "name" } else { "" };
-        Self { name: name.into(), kind: kind.into(), format: format.into(), description: String::new(), priority }
+        Self {
+            name: name.into(),
+            kind: kind.into(),
+            format: format.into(),
+            description: String::new(),
+            priority,
+        }
     }
 
     fn definition(&self) -> Value {
@@ -61,13 +73,23 @@ impl Heading {
 }
 
 /// The Table of some objects; `with_columns` is false for all but the first event of a watch.
-pub(crate) fn table(resource: &Resource, objects: &[Value], include: Include, meta: Value, with_columns: bool) -> Value {
+pub(crate) fn table(
+    resource: &Resource,
+    objects: &[Value],
+    include: Include,
+    meta: Value,
+    with_columns: bool,
+) -> Value {
     let now = jiff::Timestamp::now();
     let headings = headings(resource);
     let rows: Vec<Value> = objects
         .iter()
         .map(|object| {
-            let cells = if resource.custom { custom_cells(resource, object, now) } else { columns::cells(resource, object, now) };
+            let cells = if resource.custom {
+                custom_cells(resource, object, now)
+            } else {
+                columns::cells(resource, object, now)
+            };
             let mut row = json!({"cells": cells});
             let carried = match include {
                 Include::None => None,
@@ -80,7 +102,11 @@ pub(crate) fn table(resource: &Resource, objects: &[Value], include: Include, me
             row
         })
         .collect();
-    let definitions = if with_columns { headings.iter().map(Heading::definition).collect() } else { Value::Null };
+    let definitions = if with_columns {
+        headings.iter().map(Heading::definition).collect()
+    } else {
+        Value::Null
+    };
     json!({"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": meta, "columnDefinitions": definitions, "rows": rows})
 }
 
@@ -107,16 +133,29 @@ fn custom_cells(resource: &Resource, object: &Value, now: jiff::Timestamp) -> Ve
     if resource.columns.is_empty() {
         cells.push(json!(age(object, now)));
     }
-    cells.extend(resource.columns.iter().map(|column| custom_cell(column, object, now)));
+    cells.extend(
+        resource
+            .columns
+            .iter()
+            .map(|column| custom_cell(column, object, now)),
+    );
     cells
 }
 
 fn custom_cell(column: &Column, object: &Value, now: jiff::Timestamp) -> Value {
     let path = format!("${}", column.json_path.trim_start_matches('$'));
-    let Some(found) = object.query(&path).ok().and_then(|found| found.into_iter().next()) else { return Value::Null };
+    let Some(found) = object
+        .query(&path)
+        .ok()
+        .and_then(|found| found.into_iter().next())
+    else {
+        return Value::Null;
+    };
     match (column.kind.as_str(), found) {
         (_, Value::Null) => Value::Null,
-        ("date", Value::String(time)) => time.parse().map_or_else(|_| json!("<invalid>"), |time| json!(since(time, now))),
+        ("date", Value::String(time)) => time
+            .parse()
+            .map_or_else(|_| json!("<invalid>"), |time| json!(since(time, now))),
         ("integer" | "number" | "boolean", value) => value.clone(),
         ("string", Value::String(text)) => json!(text),
         ("string", other) => json!(other.to_string()),
@@ -131,7 +170,9 @@ pub(super) fn age(object: &Value, now: jiff::Timestamp) -> String {
 
 /// The time since a moment given as text.
 pub(super) fn time_since(moment: &str, now: jiff::Timestamp) -> String {
-    moment.parse().map_or_else(|_| "<unknown>".to_owned(), |time| since(time, now))
+    moment
+        .parse()
+        .map_or_else(|_| "<unknown>".to_owned(), |time| since(time, now))
 }
 
 fn since(time: jiff::Timestamp, now: jiff::Timestamp) -> String {
@@ -145,7 +186,11 @@ fn short_duration(seconds: i64) -> String {
     const DAY: i64 = 24 * HOUR;
     const YEAR: i64 = 365 * DAY;
     let pair = |major: i64, sign: &str, minor: i64, minor_sign: &str| {
-        if minor == 0 { format!("{major}{sign}") } else { format!("{major}{sign}{minor}{minor_sign}") }
+        if minor == 0 {
+            format!("{major}{sign}")
+        } else {
+            format!("{major}{sign}{minor}{minor_sign}")
+        }
     };
     match seconds {
         i64::MIN..=-2 => "<invalid>".to_owned(),
@@ -177,7 +222,12 @@ mod tests {
 
     #[test]
     fn durations_lose_detail_as_they_grow() {
-        let shown: Vec<String> = [0, 119, 125, 600, 11_000, 28_700, 90_000, 180_000, 900_000].map(short_duration).to_vec();
-        assert_eq!(shown, ["0s", "119s", "2m5s", "10m", "3h3m", "7h58m", "25h", "2d2h", "10d"]);
+        let shown: Vec<String> = [0, 119, 125, 600, 11_000, 28_700, 90_000, 180_000, 900_000]
+            .map(short_duration)
+            .to_vec();
+        assert_eq!(
+            shown,
+            ["0s", "119s", "2m5s", "10m", "3h3m", "7h58m", "25h", "2d2h", "10d"]
+        );
     }
 }

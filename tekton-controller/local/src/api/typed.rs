@@ -4,9 +4,9 @@
 //! does not come back was no field of the kind. The values themselves stay as the client wrote them.
 
 use k8s_openapi::api::{
-    admissionregistration::v1 as admission, apps::v1 as apps, batch::v1 as batch, coordination::v1 as coordination,
-    core::v1 as core, events::v1 as events, policy::v1 as policy, rbac::v1 as rbac, scheduling::v1 as scheduling,
-    storage::v1 as storage,
+    admissionregistration::v1 as admission, apps::v1 as apps, batch::v1 as batch,
+    coordination::v1 as coordination, core::v1 as core, events::v1 as events, policy::v1 as policy,
+    rbac::v1 as rbac, scheduling::v1 as scheduling, storage::v1 as storage,
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1 as apiextensions;
 use serde::Serialize;
@@ -17,8 +17,23 @@ use super::kinds::Resource;
 
 /// Maps with keys of the client's choice: written only when they hold something.
 const MAPS: &[&str] = &[
-    "labels", "annotations", "data", "binaryData", "stringData", "nodeSelector", "matchLabels", "limits", "requests",
-    "overhead", "default", "defaultRequest", "max", "min", "maxLimitRequestRatio", "capacity", "allocatable",
+    "labels",
+    "annotations",
+    "data",
+    "binaryData",
+    "stringData",
+    "nodeSelector",
+    "matchLabels",
+    "limits",
+    "requests",
+    "overhead",
+    "default",
+    "defaultRequest",
+    "max",
+    "min",
+    "maxLimitRequestRatio",
+    "capacity",
+    "allocatable",
 ];
 /// Lists that are written even when they are empty.
 const KEPT_LISTS: &[&str] = &["finalizers", "containers", "webhooks", "versions"];
@@ -66,7 +81,9 @@ fn known_form(resource: &Resource, value: &Value) -> Option<Result<Value, String
         ("rbac.authorization.k8s.io", "Role") => written_again::<rbac::Role>(value),
         ("rbac.authorization.k8s.io", "RoleBinding") => written_again::<rbac::RoleBinding>(value),
         ("rbac.authorization.k8s.io", "ClusterRole") => written_again::<rbac::ClusterRole>(value),
-        ("rbac.authorization.k8s.io", "ClusterRoleBinding") => written_again::<rbac::ClusterRoleBinding>(value),
+        ("rbac.authorization.k8s.io", "ClusterRoleBinding") => {
+            written_again::<rbac::ClusterRoleBinding>(value)
+        }
         ("storage.k8s.io", "StorageClass") => written_again::<storage::StorageClass>(value),
         ("scheduling.k8s.io", "PriorityClass") => written_again::<scheduling::PriorityClass>(value),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => {
@@ -87,8 +104,14 @@ fn keep_known(value: &mut Value, known: &Value, path: &str, unknown: &mut Vec<St
         (Value::Object(fields), Value::Object(known)) => {
             let names: Vec<String> = fields.keys().cloned().collect();
             for name in names {
-                let here = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                let Some(field) = fields.get_mut(&name) else { continue };
+                let here = if path.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{path}.{name}")
+                };
+                let Some(field) = fields.get_mut(&name) else {
+                    continue;
+                };
                 match known.get(&name) {
                     Some(form) if !field.is_null() && !is_empty_field(&name, field) => {
                         keep_known(field, form, &here, unknown);

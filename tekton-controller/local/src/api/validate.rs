@@ -20,7 +20,10 @@ pub(crate) fn on_create(resource: &Resource, value: &Value) -> Result<(), ApiErr
     let mut faults = Faults::new();
     let name = text(value, &["metadata", "name"]);
     if name.is_empty() {
-        faults.push(FieldFault::required("metadata.name", "name or generateName is required"));
+        faults.push(FieldFault::required(
+            "metadata.name",
+            "name or generateName is required",
+        ));
         return finish(resource, value, &faults);
     }
     metadata(resource, value, &mut faults);
@@ -35,8 +38,10 @@ pub(crate) fn on_update(resource: &Resource, part: Part, old: &Value, value: &Va
     metadata(resource, value, &mut faults);
     if at(old, &["metadata", "deletionTimestamp"]).is_some() {
         let known = list(old, &["metadata", "finalizers"]);
-        let added: Vec<&Value> =
-            list(value, &["metadata", "finalizers"]).iter().filter(|one| !known.contains(one)).collect();
+        let added: Vec<&Value> = list(value, &["metadata", "finalizers"])
+            .iter()
+            .filter(|one| !known.contains(one))
+            .collect();
         if !added.is_empty() {
             let quoted: Vec<String> = added.iter().map(|one| format!("{one}")).collect();
             let detail = format!(
@@ -58,14 +63,24 @@ fn finish(resource: &Resource, value: &Value, faults: &[FieldFault]) -> Result<(
     if faults.is_empty() {
         return Ok(());
     }
-    Err(ApiError::invalid(resource, text(value, &["metadata", "name"]), faults))
+    Err(ApiError::invalid(
+        resource,
+        text(value, &["metadata", "name"]),
+        faults,
+    ))
 }
 
 fn custom_schema(resource: &Resource, part: Part, value: &Value, faults: &mut Faults) {
-    let Some(definition) = &resource.schema else { return };
+    let Some(definition) = &resource.schema else {
+        return;
+    };
     if part == Part::Status {
         if let Some(status) = at(value, &["status"]) {
-            faults.extend(schema::faults(&schema::property(definition, "status"), status, "status"));
+            faults.extend(schema::faults(
+                &schema::property(definition, "status"),
+                status,
+                "status",
+            ));
         }
         return;
     }
@@ -84,7 +99,12 @@ fn metadata(resource: &Resource, value: &Value, faults: &mut Faults) {
         faults.push(FieldFault::invalid("metadata.name", &json!(name), &why));
     }
     let empty = Map::new();
-    let map = |field: &str| at(&meta, &[field]).and_then(Value::as_object).unwrap_or(&empty).clone();
+    let map = |field: &str| {
+        at(&meta, &[field])
+            .and_then(Value::as_object)
+            .unwrap_or(&empty)
+            .clone()
+    };
     for (key, label) in map("labels") {
         if let Err(why) = names::qualified_name(&key) {
             faults.push(FieldFault::invalid("metadata.labels", &json!(key), &why));
@@ -121,12 +141,18 @@ fn owners(references: &[Value], faults: &mut Faults) {
         for field in ["apiVersion", "kind", "name", "uid"] {
             if text(reference, &[field]).is_empty() {
                 let found = json!(text(reference, &[field]));
-                faults.push(FieldFault::invalid(format!("{FIELD}.{field}"), &found, "must not be empty"));
+                faults.push(FieldFault::invalid(
+                    format!("{FIELD}.{field}"),
+                    &found,
+                    "must not be empty",
+                ));
             }
         }
     }
-    let controllers: Vec<&Value> =
-        references.iter().filter(|one| one.get("controller").and_then(Value::as_bool) == Some(true)).collect();
+    let controllers: Vec<&Value> = references
+        .iter()
+        .filter(|one| one.get("controller").and_then(Value::as_bool) == Some(true))
+        .collect();
     if let [first, second, ..] = controllers.as_slice() {
         let label = |one: &Value| format!("{}/{}", text(one, &["kind"]), text(one, &["name"]));
         let detail = format!(
@@ -145,7 +171,14 @@ fn owners(references: &[Value], faults: &mut Faults) {
 }
 
 fn in_go_order(reference: &Value) -> String {
-    let fields = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+    let fields = [
+        "apiVersion",
+        "kind",
+        "name",
+        "uid",
+        "controller",
+        "blockOwnerDeletion",
+    ];
     let parts: Vec<String> = fields
         .into_iter()
         .filter_map(|field| reference.get(field).map(|value| format!("{field:?}:{value}")))
@@ -171,7 +204,12 @@ fn own_rules(resource: &Resource, value: &Value, faults: &mut Faults) {
 }
 
 fn config_map(value: &Value, faults: &mut Faults) {
-    let fields = |name: &str| at(value, &[name]).and_then(Value::as_object).cloned().unwrap_or_default();
+    let fields = |name: &str| {
+        at(value, &[name])
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default()
+    };
     let (data, binary) = (fields("data"), fields("binaryData"));
     for (field, map) in [("data", &data), ("binaryData", &binary)] {
         for key in map.keys() {
@@ -180,14 +218,21 @@ fn config_map(value: &Value, faults: &mut Faults) {
                 faults.push(FieldFault::invalid(&*path, &json!(key), &why));
             }
             if field == "data" && binary.contains_key(key) {
-                faults.push(FieldFault::invalid(path, &json!(key), "duplicate of key present in binaryData"));
+                faults.push(FieldFault::invalid(
+                    path,
+                    &json!(key),
+                    "duplicate of key present in binaryData",
+                ));
             }
         }
     }
 }
 
 fn secret(value: &Value, faults: &mut Faults) {
-    let data = at(value, &["data"]).and_then(Value::as_object).cloned().unwrap_or_default();
+    let data = at(value, &["data"])
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default();
     for key in data.keys() {
         if let Err(why) = names::config_key(key) {
             faults.push(FieldFault::invalid(format!("data[{key}]"), &json!(key), &why));
@@ -200,12 +245,23 @@ fn secret(value: &Value, faults: &mut Faults) {
     };
     match text(value, &["type"]) {
         kind @ ("kubernetes.io/dockerconfigjson" | "kubernetes.io/dockercfg") => {
-            let key = if kind.ends_with("json") { ".dockerconfigjson" } else { ".dockercfg" };
+            let key = if kind.ends_with("json") {
+                ".dockerconfigjson"
+            } else {
+                ".dockercfg"
+            };
             required(key, faults);
-            let parsed = data.get(key).and_then(Value::as_str).map(|text| STANDARD.decode(text).unwrap_or_default());
+            let parsed = data
+                .get(key)
+                .and_then(Value::as_str)
+                .map(|text| STANDARD.decode(text).unwrap_or_default());
             if parsed.is_some_and(|bytes| serde_json::from_slice::<Value>(&bytes).is_err()) {
                 let hidden = json!("<secret contents redacted>");
-                faults.push(FieldFault::invalid(format!("data[{key}]"), &hidden, "unexpected end of JSON input"));
+                faults.push(FieldFault::invalid(
+                    format!("data[{key}]"),
+                    &hidden,
+                    "unexpected end of JSON input",
+                ));
             }
         }
         "kubernetes.io/basic-auth" => {
@@ -215,7 +271,10 @@ fn secret(value: &Value, faults: &mut Faults) {
             }
         }
         "kubernetes.io/ssh-auth" => {
-            let empty = data.get("ssh-privatekey").and_then(Value::as_str).is_none_or(str::is_empty);
+            let empty = data
+                .get("ssh-privatekey")
+                .and_then(Value::as_str)
+                .is_none_or(str::is_empty);
             if empty {
                 faults.push(FieldFault::required("data[ssh-privatekey]", ""));
             }
@@ -225,9 +284,15 @@ fn secret(value: &Value, faults: &mut Faults) {
             required("tls.key", faults);
         }
         "kubernetes.io/service-account-token" => {
-            let account = at(value, &["metadata", "annotations", "kubernetes.io/service-account.name"]);
+            let account = at(
+                value,
+                &["metadata", "annotations", "kubernetes.io/service-account.name"],
+            );
             if account.and_then(Value::as_str).is_none_or(str::is_empty) {
-                faults.push(FieldFault::required("metadata.annotations[kubernetes.io/service-account.name]", ""));
+                faults.push(FieldFault::required(
+                    "metadata.annotations[kubernetes.io/service-account.name]",
+                    "",
+                ));
             }
         }
         _ => {}
@@ -236,7 +301,10 @@ fn secret(value: &Value, faults: &mut Faults) {
 
 fn claim(value: &Value, faults: &mut Faults) {
     if list(value, &["spec", "accessModes"]).is_empty() {
-        faults.push(FieldFault::required("spec.accessModes", "at least 1 access mode is required"));
+        faults.push(FieldFault::required(
+            "spec.accessModes",
+            "at least 1 access mode is required",
+        ));
     }
     if at(value, &["spec", "resources", "requests", "storage"]).is_none() {
         faults.push(FieldFault::required("spec.resources[storage]", ""));
@@ -246,9 +314,14 @@ fn claim(value: &Value, faults: &mut Faults) {
 fn event(value: &Value, about: &str, faults: &mut Faults) {
     let namespace = text(value, &["metadata", "namespace"]);
     let involved = text(value, &[about, "namespace"]);
-    let fits = involved == namespace || (involved.is_empty() && matches!(namespace, "default" | "kube-system"));
+    let fits =
+        involved == namespace || (involved.is_empty() && matches!(namespace, "default" | "kube-system"));
     if !fits {
-        faults.push(FieldFault::invalid(format!("{about}.namespace"), &json!(involved), "does not match event.namespace"));
+        faults.push(FieldFault::invalid(
+            format!("{about}.namespace"),
+            &json!(involved),
+            "does not match event.namespace",
+        ));
     }
 }
 
@@ -257,7 +330,10 @@ fn new_event(value: &Value, faults: &mut Faults) {
     if at(value, &["eventTime"]).is_none() {
         faults.push(FieldFault::required("eventTime", ""));
     }
-    for (field, name) in [("reportingController", "reportingController"), ("reportingInstance", "reportingInstance")] {
+    for (field, name) in [
+        ("reportingController", "reportingController"),
+        ("reportingInstance", "reportingInstance"),
+    ] {
         if text(value, &[field]).is_empty() {
             faults.push(FieldFault::required(name, ""));
         }

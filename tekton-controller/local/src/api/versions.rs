@@ -39,7 +39,11 @@ fn renamed(mut object: Value, to_new: bool) -> Value {
 }
 
 /// The object as the resource shows it.
-pub(crate) fn served(resource: &Resource, object: &Value, convert: Option<&Convert>) -> Result<Value, ApiError> {
+pub(crate) fn served(
+    resource: &Resource,
+    object: &Value,
+    convert: Option<&Convert>,
+) -> Result<Value, ApiError> {
     if is_new_event(resource) {
         let mut event = renamed(object.clone(), true);
         set(&mut event, &["apiVersion"], resource.api_version());
@@ -52,7 +56,11 @@ pub(crate) fn served(resource: &Resource, object: &Value, convert: Option<&Conve
 }
 
 /// The object as it is stored.
-pub(crate) fn stored(resource: &Resource, object: Value, convert: Option<&Convert>) -> Result<Value, ApiError> {
+pub(crate) fn stored(
+    resource: &Resource,
+    object: Value,
+    convert: Option<&Convert>,
+) -> Result<Value, ApiError> {
     if is_new_event(resource) {
         let mut event = renamed(object, false);
         set(&mut event, &["apiVersion"], "v1");
@@ -71,13 +79,19 @@ pub(crate) fn stored(resource: &Resource, object: Value, convert: Option<&Conver
     into_version(resource, object, &version, convert)
 }
 
-fn into_version(resource: &Resource, mut object: Value, version: &str, convert: Option<&Convert>) -> Result<Value, ApiError> {
+fn into_version(
+    resource: &Resource,
+    mut object: Value,
+    version: &str,
+    convert: Option<&Convert>,
+) -> Result<Value, ApiError> {
     if text(&object, &["apiVersion"]) == version {
         return Ok(object);
     }
     if let (true, Some(convert)) = (resource.custom, convert) {
-        return convert(object, version)
-            .map_err(|why| ApiError::internal(format!("conversion webhook for {} failed: {why}", resource.kind)));
+        return convert(object, version).map_err(|why| {
+            ApiError::internal(format!("conversion webhook for {} failed: {why}", resource.kind))
+        });
     }
     set(&mut object, &["apiVersion"], version);
     Ok(object)

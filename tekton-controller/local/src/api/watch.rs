@@ -46,7 +46,12 @@ struct Watch {
 }
 
 /// Opens a watch.
-pub(crate) fn watch(api: &Api, resource: &Arc<Resource>, target: &Target, call: &Call) -> Result<Reply, ApiError> {
+pub(crate) fn watch(
+    api: &Api,
+    resource: &Arc<Resource>,
+    target: &Target,
+    call: &Call,
+) -> Result<Reply, ApiError> {
     let query = &call.query;
     let mut selector_fields = query.get("fieldSelector").to_owned();
     if !target.name.is_empty() {
@@ -57,11 +62,16 @@ pub(crate) fn watch(api: &Api, resource: &Arc<Resource>, target: &Target, call: 
     let start: u64 = if raw.is_empty() {
         0
     } else {
-        raw.parse().map_err(|_| ApiError::unknown(format!("strconv.ParseUint: parsing {raw:?}: invalid syntax")))?
+        raw.parse()
+            .map_err(|_| ApiError::unknown(format!("strconv.ParseUint: parsing {raw:?}: invalid syntax")))?
     };
     let wanted = form(call.header("accept"))?;
     let seconds = query.get("timeoutSeconds").parse().unwrap_or(0);
-    let lasting = if seconds > 0 { seconds } else { rand::rng().random_range(1800..3600) };
+    let lasting = if seconds > 0 {
+        seconds
+    } else {
+        rand::rng().random_range(1800..3600)
+    };
     let now = Instant::now();
     let mut watch = Watch {
         api: api.clone(),
@@ -110,7 +120,11 @@ impl Watch {
         self.reached = version;
         if mark_end && self.bookmarks {
             let mut bookmark = self.bookmark();
-            set(&mut bookmark, &["object", "metadata", "annotations", INITIAL_EVENTS_END], "true");
+            set(
+                &mut bookmark,
+                &["object", "metadata", "annotations", INITIAL_EVENTS_END],
+                "true",
+            );
             self.pending.push_back(bookmark);
         }
         Ok(())
@@ -132,7 +146,11 @@ impl Watch {
             if !self.pending.is_empty() {
                 continue;
             }
-            let wake = if self.bookmarks { self.deadline.min(self.next_bookmark) } else { self.deadline };
+            let wake = if self.bookmarks {
+                self.deadline.min(self.next_bookmark)
+            } else {
+                self.deadline
+            };
             tokio::select! {
                 changed = self.news.changed() => self.ended = changed.is_err(),
                 () = tokio::time::sleep_until(wake) => self.alarm(),
@@ -143,7 +161,8 @@ impl Watch {
     /// The deadline or the time of a bookmark has come.
     fn alarm(&mut self) {
         if let Err(why) = self.collect() {
-            self.pending.push_back(json!({"type": "ERROR", "object": why.status()}));
+            self.pending
+                .push_back(json!({"type": "ERROR", "object": why.status()}));
             self.ended = true;
             return;
         }
@@ -174,7 +193,10 @@ impl Watch {
         if !self.namespace.is_empty() && change.key.namespace != self.namespace {
             return Ok(None);
         }
-        let before = change.previous.as_ref().filter(|before| self.selector.matches(before));
+        let before = change
+            .previous
+            .as_ref()
+            .filter(|before| self.selector.matches(before));
         let after = change.kind != ChangeKind::Deleted && self.selector.matches(&change.object);
         Ok(match (before, after) {
             (None, true) => Some(self.event("ADDED", &change.object)?),
@@ -182,7 +204,11 @@ impl Watch {
             (Some(last), false) => {
                 // The last state that matched, under the version of the change.
                 let mut last = Value::clone(last);
-                set(&mut last, &["metadata", "resourceVersion"], change.version.to_string());
+                set(
+                    &mut last,
+                    &["metadata", "resourceVersion"],
+                    change.version.to_string(),
+                );
                 Some(self.event("DELETED", &last)?)
             }
             (None, false) => None,
@@ -193,7 +219,8 @@ impl Watch {
         let object = versions::served(&self.resource, object, self.api.convert())?;
         let object = match self.form {
             Form::Table => {
-                let meta = json!({"resourceVersion": super::json::text(&object, &["metadata", "resourceVersion"])});
+                let meta =
+                    json!({"resourceVersion": super::json::text(&object, &["metadata", "resourceVersion"])});
                 let first = !std::mem::replace(&mut self.columns_sent, true);
                 table::table(&self.resource, &[object], self.include, meta, first)
             }
@@ -211,7 +238,9 @@ impl Watch {
             }
             Form::Table => json!({"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": meta,
                 "columnDefinitions": null, "rows": []}),
-            _ => json!({"kind": self.resource.kind, "apiVersion": self.resource.api_version(), "metadata": meta}),
+            _ => {
+                json!({"kind": self.resource.kind, "apiVersion": self.resource.api_version(), "metadata": meta})
+            }
         };
         json!({"type": "BOOKMARK", "object": object})
     }

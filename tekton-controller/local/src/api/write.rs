@@ -62,14 +62,27 @@ pub(crate) fn timestamp(time: jiff::Timestamp) -> String {
 }
 
 /// POST to a collection.
-pub(crate) fn post(api: &Api, resource: &Arc<Resource>, target: &Target, call: &Call) -> Result<Reply, ApiError> {
+pub(crate) fn post(
+    api: &Api,
+    resource: &Arc<Resource>,
+    target: &Target,
+    call: &Call,
+) -> Result<Reply, ApiError> {
     let options = WriteOptions::parse(call, "CreateOptions")?;
     let wanted = form(call.header("accept"))?;
     let mut value = body::read(call)?;
     let unknown = intake::accept(resource, &mut value)?;
     let warnings = intake::judge_unknown(resource, &unknown, options.validation)?;
     intake::place(resource, target, &mut value)?;
-    let object = create(api, resource, target, value, &options, managed::Source::Update, &call.user)?;
+    let object = create(
+        api,
+        resource,
+        target,
+        value,
+        &options,
+        managed::Source::Update,
+        &call.user,
+    )?;
     let object = versions::served(resource, &object, api.convert())?;
     Ok(Reply::json(201, read::shape_one(resource, object, wanted, call)?).warn(&warnings))
 }
@@ -82,7 +95,10 @@ fn generated_name(base: &str) -> String {
     let mut name = base.get(..cut).unwrap_or_default().to_owned();
     let mut random = rand::rng();
     for _ in 0..5 {
-        let letter = SUFFIX_LETTERS.get(random.random_range(0..SUFFIX_LETTERS.len())).copied().unwrap_or(b'x');
+        let letter = SUFFIX_LETTERS
+            .get(random.random_range(0..SUFFIX_LETTERS.len()))
+            .copied()
+            .unwrap_or(b'x');
         name.push(char::from(letter));
     }
     name
@@ -93,10 +109,14 @@ fn check_namespace(api: &Api, resource: &Resource, target: &Target, name: &str) 
         return Ok(());
     }
     let namespaces = api.registry();
-    let Some(kind) = namespaces.find("", "v1", "namespaces") else { return Ok(()) };
+    let Some(kind) = namespaces.find("", "v1", "namespaces") else {
+        return Ok(());
+    };
     let space = &target.namespace;
     let found = api.store().get(&kind.bucket, &ObjectKey::new("", &**space));
-    let Some(found) = found else { return Err(ApiError::not_found(kind, space)) };
+    let Some(found) = found else {
+        return Err(ApiError::not_found(kind, space));
+    };
     if at(&found, &["metadata", "deletionTimestamp"]).is_some() {
         let why = format!("unable to create new content in namespace {space} because it is being terminated");
         let cause = json!([{"reason": "NamespaceTerminating", "message": format!("namespace {space} is being terminated"),
@@ -117,7 +137,9 @@ pub(crate) fn create(
     user: &str,
 ) -> Result<Arc<Value>, ApiError> {
     if !matches!(text(&value, &["metadata", "resourceVersion"]), "" | "0") {
-        return Err(ApiError::bad_request("resourceVersion should not be set on objects to be created"));
+        return Err(ApiError::bad_request(
+            "resourceVersion should not be set on objects to be created",
+        ));
     }
     let base = text(&value, &["metadata", "generateName"]).to_owned();
     let generate = text(&value, &["metadata", "name"]).is_empty() && !base.is_empty();
@@ -125,14 +147,29 @@ pub(crate) fn create(
         set(&mut value, &["metadata", "name"], generated_name(&base));
     }
     check_namespace(api, resource, target, text(&value, &["metadata", "name"]))?;
-    for field in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion"] {
+    for field in [
+        "selfLink",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "generation",
+        "resourceVersion",
+    ] {
         remove(&mut value, &["metadata", field]);
     }
     if resource.generation {
         set(&mut value, &["metadata", "generation"], 1);
     }
     defaults::on_create(resource, &mut value);
-    let value = admit(api, resource, target, Operation::Create, value, None, options, user)?;
+    let value = admit(
+        api,
+        resource,
+        target,
+        Operation::Create,
+        value,
+        None,
+        options,
+        user,
+    )?;
     let mut value = limits::apply(api, resource, value)?;
     defaults::after_admission(resource, &mut value);
     set(&mut value, &["metadata", "uid"], uuid::Uuid::new_v4().to_string());
@@ -175,7 +212,9 @@ fn admit(
     options: &WriteOptions,
     user: &str,
 ) -> Result<Value, ApiError> {
-    let Some(admission) = api.admission() else { return Ok(object) };
+    let Some(admission) = api.admission() else {
+        return Ok(object);
+    };
     let input = AdmissionInput {
         operation,
         group: resource.group.clone(),
@@ -207,11 +246,17 @@ pub(crate) fn put(
     let warnings = intake::judge_unknown(resource, &unknown, options.validation)?;
     let name = text(&value, &["metadata", "name"]).to_owned();
     if name.is_empty() {
-        let text = format!("the name of the object ({} based on URL) was undeterminable: name must be provided", target.name);
+        let text = format!(
+            "the name of the object ({} based on URL) was undeterminable: name must be provided",
+            target.name
+        );
         return Err(ApiError::bad_request(text));
     }
     if name != target.name {
-        let text = format!("the name of the object ({name}) does not match the name on the URL ({})", target.name);
+        let text = format!(
+            "the name of the object ({name}) does not match the name on the URL ({})",
+            target.name
+        );
         return Err(ApiError::bad_request(text));
     }
     intake::place(resource, target, &mut value)?;
@@ -221,17 +266,41 @@ pub(crate) fn put(
         let Some(before) = api.store().get(&resource.bucket, &key) else {
             if resource.create_on_update && part == Part::Main {
                 remove(&mut value, &["metadata", "resourceVersion"]);
-                let object = create(api, resource, target, value, &options, managed::Source::Update, &call.user)?;
+                let object = create(
+                    api,
+                    resource,
+                    target,
+                    value,
+                    &options,
+                    managed::Source::Update,
+                    &call.user,
+                )?;
                 let object = versions::served(resource, &object, api.convert())?;
                 return Ok(Reply::json(201, read::shape_one(resource, object, wanted, call)?).warn(&warnings));
             }
             return Err(ApiError::not_found(resource, &target.name));
         };
         if unconditional && resource.custom {
-            let fault = FieldFault::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
-            return Err(ApiError::invalid_kind(&resource.group, &resource.plural, &target.name, &[fault]));
+            let fault = FieldFault::invalid(
+                "metadata.resourceVersion",
+                &json!(0),
+                "must be specified for an update",
+            );
+            return Err(ApiError::invalid_kind(
+                &resource.group,
+                &resource.plural,
+                &target.name,
+                &[fault],
+            ));
         }
-        let write = Update { api, resource, target, part, options: &options, user: &call.user };
+        let write = Update {
+            api,
+            resource,
+            target,
+            part,
+            options: &options,
+            user: &call.user,
+        };
         match write.store(&before, value.clone(), managed::Source::Update) {
             Ok(object) => {
                 let object = versions::served(resource, &object, api.convert())?;
@@ -271,7 +340,16 @@ impl Update<'_> {
         self.keep_other_parts(&old, &mut after);
         defaults::on_update(resource, &old, &mut after);
         if self.part == Part::Main {
-            after = admit(self.api, resource, self.target, Operation::Update, after, Some(old.clone()), self.options, self.user)?;
+            after = admit(
+                self.api,
+                resource,
+                self.target,
+                Operation::Update,
+                after,
+                Some(old.clone()),
+                self.options,
+                self.user,
+            )?;
         }
         self.count_generation(&old, &mut after);
         validate::on_update(resource, self.part, &old, &after)?;
@@ -279,7 +357,14 @@ impl Update<'_> {
             return Ok(Arc::clone(before));
         }
         let subresource = if self.part == Part::Status { "status" } else { "" };
-        managed::record(resource, Some(&old), &mut after, self.options, subresource, source)?;
+        managed::record(
+            resource,
+            Some(&old),
+            &mut after,
+            self.options,
+            subresource,
+            source,
+        )?;
         if same(&old, &after) {
             return Ok(Arc::clone(before));
         }
@@ -293,7 +378,12 @@ impl Update<'_> {
         let known = text(old, &["metadata", "uid"]);
         if !uid.is_empty() && uid != known {
             let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {known}");
-            return Err(ApiError::conflict(&self.resource.qualified(), self.resource.details(name), name, &why));
+            return Err(ApiError::conflict(
+                &self.resource.qualified(),
+                self.resource.details(name),
+                name,
+                &why,
+            ));
         }
         let version = text(after, &["metadata", "resourceVersion"]);
         if !matches!(version, "" | "0") && version != text(old, &["metadata", "resourceVersion"]) {
@@ -303,7 +393,14 @@ impl Update<'_> {
     }
 
     fn keep_system_fields(self, old: &Value, after: &mut Value) {
-        for field in ["uid", "creationTimestamp", "resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"] {
+        for field in [
+            "uid",
+            "creationTimestamp",
+            "resourceVersion",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "generation",
+        ] {
             copy(old, after, &["metadata", field]);
         }
         remove(after, &["metadata", "selfLink"]);
@@ -365,10 +462,13 @@ impl Update<'_> {
             };
             without(old) != without(after)
         } else {
-            old.get("spec") != after.get("spec") || (old.get("spec").is_none() && old.get("webhooks") != after.get("webhooks"))
+            old.get("spec") != after.get("spec")
+                || (old.get("spec").is_none() && old.get("webhooks") != after.get("webhooks"))
         };
         if changed {
-            let generation = at(old, &["metadata", "generation"]).and_then(Value::as_i64).unwrap_or(0);
+            let generation = at(old, &["metadata", "generation"])
+                .and_then(Value::as_i64)
+                .unwrap_or(0);
             set(after, &["metadata", "generation"], generation + 1);
         }
     }
@@ -411,7 +511,10 @@ fn is_released(object: &Value) -> bool {
     at(object, &["metadata", "deletionTimestamp"]).is_some()
         && list(object, &["metadata", "finalizers"]).is_empty()
         && (text(object, &["kind"]) != "Namespace" || list(object, &["spec", "finalizers"]).is_empty())
-        && at(object, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64).unwrap_or(0) == 0
+        && at(object, &["metadata", "deletionGracePeriodSeconds"])
+            .and_then(Value::as_i64)
+            .unwrap_or(0)
+            == 0
 }
 
 fn same(old: &Value, after: &Value) -> bool {

@@ -9,13 +9,19 @@ use crate::store::ObjectKey;
 
 /// Runs the controller.
 pub async fn run_claim_protection(cluster: Cluster) {
-    let mut feed = Feed::new(&cluster, Some(&["persistentvolumeclaims", "persistentvolumes", "pods"]));
+    let mut feed = Feed::new(
+        &cluster,
+        Some(&["persistentvolumeclaims", "persistentvolumes", "pods"]),
+    );
     loop {
         // Whatever has changed, a deleted claim may have become free.
         feed.next().await;
         for bucket in ["persistentvolumeclaims", "persistentvolumes"] {
             let (objects, _) = cluster.store().list(bucket, None);
-            for object in objects.iter().filter(|object| at(object, &["metadata", "deletionTimestamp"]).is_some()) {
+            for object in objects
+                .iter()
+                .filter(|object| at(object, &["metadata", "deletionTimestamp"]).is_some())
+            {
                 if !is_used(&cluster, bucket, object) {
                     release(&cluster, bucket, object);
                 }
@@ -29,7 +35,9 @@ fn is_used(cluster: &Cluster, bucket: &str, object: &Value) -> bool {
     if bucket == "persistentvolumes" {
         return text(object, &["status", "phase"]) == "Bound";
     }
-    let (pods, _) = cluster.store().list("pods", Some(text(object, &["metadata", "namespace"])));
+    let (pods, _) = cluster
+        .store()
+        .list("pods", Some(text(object, &["metadata", "namespace"])));
     pods.iter().any(|pod| {
         let finished = matches!(text(pod, &["status", "phase"]), "Succeeded" | "Failed");
         let mounts = list(pod, &["spec", "volumes"]).iter().any(|volume| {
@@ -42,11 +50,21 @@ fn is_used(cluster: &Cluster, bucket: &str, object: &Value) -> bool {
 }
 
 fn release(cluster: &Cluster, bucket: &str, object: &Value) {
-    let Some(resource) = cluster.registry().buckets().get(bucket).cloned() else { return };
-    let key = ObjectKey::new(text(object, &["metadata", "namespace"]), text(object, &["metadata", "name"]));
+    let Some(resource) = cluster.registry().buckets().get(bucket).cloned() else {
+        return;
+    };
+    let key = ObjectKey::new(
+        text(object, &["metadata", "namespace"]),
+        text(object, &["metadata", "name"]),
+    );
     let done = cluster.api().change(&resource, &key, |object| {
         let mut left = list(object, &["metadata", "finalizers"]).to_vec();
-        left.retain(|one| !matches!(one.as_str(), Some("kubernetes.io/pvc-protection" | "kubernetes.io/pv-protection")));
+        left.retain(|one| {
+            !matches!(
+                one.as_str(),
+                Some("kubernetes.io/pvc-protection" | "kubernetes.io/pv-protection")
+            )
+        });
         set(object, &["metadata", "finalizers"], left);
     });
     if let Err(why) = done {

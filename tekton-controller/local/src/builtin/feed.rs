@@ -33,7 +33,11 @@ impl Feed {
     /// Of some buckets, or of all that the registry knows.
     pub(super) fn new(cluster: &Cluster, wanted: Option<&[&str]>) -> Self {
         let wanted = wanted.map(|names| names.iter().map(|&name| name.to_owned()).collect());
-        Self { cluster: cluster.clone(), wanted, reached: BTreeMap::new() }
+        Self {
+            cluster: cluster.clone(),
+            wanted,
+            reached: BTreeMap::new(),
+        }
     }
 
     fn buckets(&self) -> Vec<String> {
@@ -48,8 +52,10 @@ impl Feed {
         loop {
             let buckets = self.buckets();
             let mut news = Vec::new();
-            let mut signals: Vec<_> =
-                buckets.iter().map(|bucket| self.cluster.store().subscribe(bucket)).collect();
+            let mut signals: Vec<_> = buckets
+                .iter()
+                .map(|bucket| self.cluster.store().subscribe(bucket))
+                .collect();
             signals.iter_mut().for_each(|signal| {
                 signal.borrow_and_update();
             });
@@ -59,7 +65,10 @@ impl Feed {
             if !news.is_empty() {
                 return news;
             }
-            let mut waiting: FuturesUnordered<_> = signals.iter_mut().map(tokio::sync::watch::Receiver::changed).collect();
+            let mut waiting: FuturesUnordered<_> = signals
+                .iter_mut()
+                .map(tokio::sync::watch::Receiver::changed)
+                .collect();
             if waiting.next().await.is_none() {
                 std::future::pending::<()>().await;
             }
@@ -80,7 +89,11 @@ impl Feed {
         }
         // The first look, or the history was too short: start from what is there.
         let (objects, version) = store.list(bucket, None);
-        news.extend(objects.into_iter().map(|object| News { bucket: bucket.to_owned(), kind: ChangeKind::Added, object }));
+        news.extend(objects.into_iter().map(|object| News {
+            bucket: bucket.to_owned(),
+            kind: ChangeKind::Added,
+            object,
+        }));
         self.reached.insert(bucket.to_owned(), version);
     }
 }

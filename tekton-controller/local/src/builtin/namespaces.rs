@@ -24,7 +24,9 @@ pub async fn run_namespaces(cluster: Cluster) {
             }
         }
         for name in names {
-            let Some(namespace) = cluster.store().get("namespaces", &ObjectKey::new("", &*name)) else { continue };
+            let Some(namespace) = cluster.store().get("namespaces", &ObjectKey::new("", &*name)) else {
+                continue;
+            };
             if at(&namespace, &["metadata", "deletionTimestamp"]).is_some() {
                 empty(&cluster, &name, &namespace);
             } else {
@@ -35,9 +37,20 @@ pub async fn run_namespaces(cluster: Cluster) {
 }
 
 fn furnish(cluster: &Cluster, namespace: &str) {
-    let missing = |bucket: &str, name: &str| cluster.store().get(bucket, &ObjectKey::new(namespace, name)).is_none();
+    let missing = |bucket: &str, name: &str| {
+        cluster
+            .store()
+            .get(bucket, &ObjectKey::new(namespace, name))
+            .is_none()
+    };
     if missing("serviceaccounts", "default") {
-        cluster.api().create_quietly("", "v1", "serviceaccounts", namespace, json!({"metadata": {"name": "default"}}));
+        cluster.api().create_quietly(
+            "",
+            "v1",
+            "serviceaccounts",
+            namespace,
+            json!({"metadata": {"name": "default"}}),
+        );
     }
     if missing("configmaps", ROOT_CERTIFICATE) {
         let about = "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints \
@@ -47,7 +60,9 @@ fn furnish(cluster: &Cluster, namespace: &str) {
             "metadata": {"name": ROOT_CERTIFICATE, "annotations": {"kubernetes.io/description": about}},
             "data": {"ca.crt": cluster.authority()},
         });
-        cluster.api().create_quietly("", "v1", "configmaps", namespace, object);
+        cluster
+            .api()
+            .create_quietly("", "v1", "configmaps", namespace, object);
     }
 }
 
@@ -69,12 +84,16 @@ fn empty(cluster: &Cluster, name: &str, namespace: &Value) {
         return;
     }
     let registry = cluster.registry();
-    let Some(resource) = registry.find("", "v1", "namespaces") else { return };
-    let done = cluster.api().change(resource, &ObjectKey::new("", name), |object| {
-        let mut left = list(object, &["spec", "finalizers"]).to_vec();
-        left.retain(|one| one != "kubernetes");
-        set(object, &["spec", "finalizers"], left);
-    });
+    let Some(resource) = registry.find("", "v1", "namespaces") else {
+        return;
+    };
+    let done = cluster
+        .api()
+        .change(resource, &ObjectKey::new("", name), |object| {
+            let mut left = list(object, &["spec", "finalizers"]).to_vec();
+            left.retain(|one| one != "kubernetes");
+            set(object, &["spec", "finalizers"], left);
+        });
     if let Err(why) = done {
         tracing::debug!(%why, name, "a namespace was not released");
     }

@@ -37,14 +37,28 @@ impl Graph {
     fn learn(&mut self, bucket: &str, object: &Value) {
         let uid = text(object, &["metadata", "uid"]).to_owned();
         self.unlink(&uid);
-        let owners: Vec<String> =
-            list(object, &["metadata", "ownerReferences"]).iter().map(|owner| text(owner, &["uid"]).to_owned()).collect();
+        let owners: Vec<String> = list(object, &["metadata", "ownerReferences"])
+            .iter()
+            .map(|owner| text(owner, &["uid"]).to_owned())
+            .collect();
         for owner in &owners {
-            self.dependents.entry(owner.clone()).or_default().insert(uid.clone());
+            self.dependents
+                .entry(owner.clone())
+                .or_default()
+                .insert(uid.clone());
         }
         self.owners.insert(uid.clone(), owners);
-        let key = ObjectKey::new(text(object, &["metadata", "namespace"]), text(object, &["metadata", "name"]));
-        self.places.insert(uid, Place { bucket: bucket.to_owned(), key });
+        let key = ObjectKey::new(
+            text(object, &["metadata", "namespace"]),
+            text(object, &["metadata", "name"]),
+        );
+        self.places.insert(
+            uid,
+            Place {
+                bucket: bucket.to_owned(),
+                key,
+            },
+        );
     }
 
     fn unlink(&mut self, uid: &str) {
@@ -90,9 +104,15 @@ pub async fn run_owner_gc(cluster: Cluster) {
 }
 
 fn attend(cluster: &Cluster, graph: &Graph, uid: &str) {
-    let Some(place) = graph.places.get(uid) else { return };
-    let Some(resource) = cluster.registry().buckets().get(&place.bucket).cloned() else { return };
-    let Some(object) = cluster.store().get(&place.bucket, &place.key) else { return };
+    let Some(place) = graph.places.get(uid) else {
+        return;
+    };
+    let Some(resource) = cluster.registry().buckets().get(&place.bucket).cloned() else {
+        return;
+    };
+    let Some(object) = cluster.store().get(&place.bucket, &place.key) else {
+        return;
+    };
     if text(&object, &["metadata", "uid"]) != uid {
         return;
     }
@@ -104,7 +124,9 @@ fn attend(cluster: &Cluster, graph: &Graph, uid: &str) {
 }
 
 fn has_finalizer(object: &Value, name: &str) -> bool {
-    list(object, &["metadata", "finalizers"]).iter().any(|one| one == name)
+    list(object, &["metadata", "finalizers"])
+        .iter()
+        .any(|one| one == name)
 }
 
 /// An owner that waits for its dependents, or for them to lose their references.
@@ -118,19 +140,33 @@ fn finish_owner(cluster: &Cluster, graph: &Graph, resource: &Arc<Resource>, plac
         release(cluster, resource, place, ORPHAN);
     } else if has_finalizer(object, FOREGROUND) {
         let mut blocked = false;
-        for (uid_of_dependent, dependent) in dependents.iter().filter_map(|one| Some((one, graph.places.get(one)?))) {
-            let Some(found) = cluster.store().get(&dependent.bucket, &dependent.key) else { continue };
+        for (uid_of_dependent, dependent) in dependents
+            .iter()
+            .filter_map(|one| Some((one, graph.places.get(one)?)))
+        {
+            let Some(found) = cluster.store().get(&dependent.bucket, &dependent.key) else {
+                continue;
+            };
             if text(&found, &["metadata", "uid"]) != uid_of_dependent {
                 continue;
             }
-            let blocks = list(&found, &["metadata", "ownerReferences"]).iter().any(|owner| {
-                text(owner, &["uid"]) == uid && owner.get("blockOwnerDeletion").and_then(Value::as_bool) == Some(true)
-            });
+            let blocks = list(&found, &["metadata", "ownerReferences"])
+                .iter()
+                .any(|owner| {
+                    text(owner, &["uid"]) == uid
+                        && owner.get("blockOwnerDeletion").and_then(Value::as_bool) == Some(true)
+                });
             blocked |= blocks;
             if at(&found, &["metadata", "deletionTimestamp"]).is_none()
                 && let Some(kind) = cluster.registry().buckets().get(&dependent.bucket)
             {
-                delete(cluster, kind, dependent, Propagation::Foreground, uid_of_dependent);
+                delete(
+                    cluster,
+                    kind,
+                    dependent,
+                    Propagation::Foreground,
+                    uid_of_dependent,
+                );
             }
         }
         if !blocked {
@@ -145,21 +181,38 @@ fn judge_dependent(cluster: &Cluster, resource: &Arc<Resource>, place: &Place, o
     if owners.is_empty() || owners.iter().any(|owner| is_alive(cluster, place, owner)) {
         return;
     }
-    delete(cluster, resource, place, Propagation::Background, text(object, &["metadata", "uid"]));
+    delete(
+        cluster,
+        resource,
+        place,
+        Propagation::Background,
+        text(object, &["metadata", "uid"]),
+    );
 }
 
 fn is_alive(cluster: &Cluster, place: &Place, owner: &Value) -> bool {
     let registry = cluster.registry();
     // An owner of an unknown kind may exist elsewhere: nothing is deleted on its account.
-    let Some(kind) = registry.find_kind(text(owner, &["apiVersion"]), text(owner, &["kind"])) else { return true };
-    let namespace = if kind.namespaced { place.key.namespace.as_str() } else { "" };
-    let found = cluster.store().get(&kind.bucket, &ObjectKey::new(namespace, text(owner, &["name"])));
+    let Some(kind) = registry.find_kind(text(owner, &["apiVersion"]), text(owner, &["kind"])) else {
+        return true;
+    };
+    let namespace = if kind.namespaced {
+        place.key.namespace.as_str()
+    } else {
+        ""
+    };
+    let found = cluster
+        .store()
+        .get(&kind.bucket, &ObjectKey::new(namespace, text(owner, &["name"])));
     found.is_some_and(|found| text(&found, &["metadata", "uid"]) == text(owner, &["uid"]))
 }
 
 fn delete(cluster: &Cluster, resource: &Arc<Resource>, place: &Place, propagation: Propagation, uid: &str) {
-    let options =
-        DeleteOptions { propagation: Some(propagation), uid: uid.to_owned(), ..DeleteOptions::default() };
+    let options = DeleteOptions {
+        propagation: Some(propagation),
+        uid: uid.to_owned(),
+        ..DeleteOptions::default()
+    };
     if let Err(why) = cluster.api().delete(resource, &place.key, &options) {
         tracing::debug!(%why, name = place.key.name, "a dependent was not deleted");
     }
@@ -177,7 +230,9 @@ fn release(cluster: &Cluster, resource: &Arc<Resource>, place: &Place, finalizer
 }
 
 fn drop_reference(cluster: &Cluster, dependent: &Place, owner: &str) {
-    let Some(resource) = cluster.registry().buckets().get(&dependent.bucket).cloned() else { return };
+    let Some(resource) = cluster.registry().buckets().get(&dependent.bucket).cloned() else {
+        return;
+    };
     let done = cluster.api().change(&resource, &dependent.key, |object| {
         let mut left = list(object, &["metadata", "ownerReferences"]).to_vec();
         left.retain(|one| text(one, &["uid"]) != owner);

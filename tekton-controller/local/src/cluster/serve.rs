@@ -44,16 +44,27 @@ impl Tls {
     pub fn generate(names: &[String]) -> Result<Self, ServeError> {
         let wrong = |why: String| ServeError::Certificate(why);
         let authority_key = rcgen::KeyPair::generate().map_err(|why| wrong(why.to_string()))?;
-        let mut authority = rcgen::CertificateParams::new(Vec::new()).map_err(|why| wrong(why.to_string()))?;
+        let mut authority =
+            rcgen::CertificateParams::new(Vec::new()).map_err(|why| wrong(why.to_string()))?;
         authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-        authority.distinguished_name.push(rcgen::DnType::CommonName, "tekton-local");
-        let authority_cert = authority.self_signed(&authority_key).map_err(|why| wrong(why.to_string()))?;
+        authority
+            .distinguished_name
+            .push(rcgen::DnType::CommonName, "tekton-local");
+        let authority_cert = authority
+            .self_signed(&authority_key)
+            .map_err(|why| wrong(why.to_string()))?;
         let issuer = rcgen::Issuer::new(authority, authority_key);
         let key = rcgen::KeyPair::generate().map_err(|why| wrong(why.to_string()))?;
-        let mut server = rcgen::CertificateParams::new(names.to_vec()).map_err(|why| wrong(why.to_string()))?;
-        server.distinguished_name.push(rcgen::DnType::CommonName, "kube-apiserver");
-        let certificate = server.signed_by(&key, &issuer).map_err(|why| wrong(why.to_string()))?;
-        let private = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).map_err(|why| wrong(why.to_string()))?;
+        let mut server =
+            rcgen::CertificateParams::new(names.to_vec()).map_err(|why| wrong(why.to_string()))?;
+        server
+            .distinguished_name
+            .push(rcgen::DnType::CommonName, "kube-apiserver");
+        let certificate = server
+            .signed_by(&key, &issuer)
+            .map_err(|why| wrong(why.to_string()))?;
+        let private = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes())
+            .map_err(|why| wrong(why.to_string()))?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -61,7 +72,10 @@ impl Tls {
             .with_no_client_auth()
             .with_single_cert(vec![certificate.der().clone()], private)
             .map_err(|why| wrong(why.to_string()))?;
-        Ok(Self { authority: authority_cert.pem(), acceptor: TlsAcceptor::from(Arc::new(config)) })
+        Ok(Self {
+            authority: authority_cert.pem(),
+            acceptor: TlsAcceptor::from(Arc::new(config)),
+        })
     }
 }
 
@@ -135,7 +149,11 @@ where
         let cluster = cluster.clone();
         async move { Ok::<_, std::convert::Infallible>(cluster.answer(request).await) }
     });
-    if let Err(why) = http1::Builder::new().timer(TokioTimer::new()).serve_connection(io, service).await {
+    if let Err(why) = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .serve_connection(io, service)
+        .await
+    {
         tracing::debug!(%why, "connection ended");
     }
 }

@@ -15,7 +15,13 @@ fn signature(secret: &[u8], text: &str) -> String {
 }
 
 /// A token for a service account.
-pub(crate) fn issue(secret: &[u8], namespace: &str, name: &str, audiences: &[String], seconds: i64) -> String {
+pub(crate) fn issue(
+    secret: &[u8],
+    namespace: &str,
+    name: &str,
+    audiences: &[String],
+    seconds: i64,
+) -> String {
     let now = jiff::Timestamp::now().as_second();
     let head = URL_SAFE_NO_PAD.encode(json!({"alg": "TL256", "typ": "JWT"}).to_string());
     let claims = json!({
@@ -36,11 +42,15 @@ pub(crate) fn verify(secret: &[u8], token: &str) -> Option<String> {
     let (_, claims) = text.split_once('.')?;
     let claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
     let expires = claims.get("exp").and_then(Value::as_i64)?;
-    (expires > jiff::Timestamp::now().as_second()).then(|| claims.get("sub").and_then(Value::as_str).map(str::to_owned))?
+    (expires > jiff::Timestamp::now().as_second())
+        .then(|| claims.get("sub").and_then(Value::as_str).map(str::to_owned))?
 }
 
 /// Compares in a time that does not depend on where the texts differ.
 pub(crate) fn same(one: &str, other: &str) -> bool {
     let (one, other) = (Sha256::digest(one), Sha256::digest(other));
-    one.iter().zip(other.iter()).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
+    one.iter()
+        .zip(other.iter())
+        .fold(0, |difference, (a, b)| difference | (a ^ b))
+        == 0
 }

@@ -26,7 +26,11 @@ fn fill_container(container: &mut Value) {
     set_missing(container, &["resources"], json!({}));
     set_missing(container, &["terminationMessagePath"], "/dev/termination-log");
     set_missing(container, &["terminationMessagePolicy"], "File");
-    let policy = if is_latest(text(container, &["image"])) { "Always" } else { "IfNotPresent" };
+    let policy = if is_latest(text(container, &["image"])) {
+        "Always"
+    } else {
+        "IfNotPresent"
+    };
     set_missing(container, &["imagePullPolicy"], policy);
     for port in list_mut(container, &["ports"]) {
         set_missing(port, &["protocol"], "TCP");
@@ -46,7 +50,10 @@ fn fill_container(container: &mut Value) {
             fill_http(action);
         }
     }
-    let limits = at(container, &["resources", "limits"]).and_then(Value::as_object).cloned().unwrap_or_default();
+    let limits = at(container, &["resources", "limits"])
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default();
     for (resource, amount) in limits {
         set_missing(container, &["resources", "requests", &resource], amount);
     }
@@ -60,7 +67,12 @@ fn fill_http(action: &mut Value) {
 }
 
 fn fill_probe(probe: &mut Value) {
-    for (field, value) in [("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3)] {
+    for (field, value) in [
+        ("timeoutSeconds", 1),
+        ("periodSeconds", 10),
+        ("successThreshold", 1),
+        ("failureThreshold", 3),
+    ] {
         if at(probe, &[field]).and_then(Value::as_i64).unwrap_or(0) == 0 {
             set(probe, &[field], value);
         }
@@ -97,12 +109,18 @@ fn fill_volume(volume: &mut Value) {
     if at(volume, &["hostPath"]).is_some() {
         set_missing(volume, &["hostPath", "type"], "");
     }
-    let bare = volume.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key("name"));
+    let bare = volume
+        .as_object()
+        .is_some_and(|fields| fields.len() == 1 && fields.contains_key("name"));
     if bare {
         set(volume, &["emptyDir"], json!({}));
     }
     if at(volume, &["ephemeral", "volumeClaimTemplate"]).is_some() {
-        set_missing(volume, &["ephemeral", "volumeClaimTemplate", "spec", "volumeMode"], "Filesystem");
+        set_missing(
+            volume,
+            &["ephemeral", "volumeClaimTemplate", "spec", "volumeMode"],
+            "Filesystem",
+        );
     }
 }
 
@@ -126,11 +144,19 @@ pub(super) fn fill_status(pod: &mut Value) {
             }
         }
     }
-    for statuses in ["initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"] {
+    for statuses in [
+        "initContainerStatuses",
+        "containerStatuses",
+        "ephemeralContainerStatuses",
+    ] {
         for status in list_mut(pod, &["status", statuses]) {
             for state in ["state", "lastState"] {
                 set_missing(status, &[state], json!({}));
-                for (phase, time) in [("running", "startedAt"), ("terminated", "startedAt"), ("terminated", "finishedAt")] {
+                for (phase, time) in [
+                    ("running", "startedAt"),
+                    ("terminated", "startedAt"),
+                    ("terminated", "finishedAt"),
+                ] {
                     if at(status, &[state, phase]).is_some_and(|found| found.get(time).is_none()) {
                         set(status, &[state, phase, time], Value::Null);
                     }
@@ -151,7 +177,9 @@ pub(super) fn fill_status(pod: &mut Value) {
 /// The quality of service class that follows from requests and limits.
 pub(crate) fn quality_of_service(pod: &Value) -> &'static str {
     let (mut any, mut guaranteed) = (false, true);
-    let containers = ["initContainers", "containers"].into_iter().flat_map(|kind| list(pod, &["spec", kind]));
+    let containers = ["initContainers", "containers"]
+        .into_iter()
+        .flat_map(|kind| list(pod, &["spec", kind]));
     for container in containers {
         for resource in ["cpu", "memory"] {
             let limit = at(container, &["resources", "limits", resource]);

@@ -33,7 +33,10 @@ pub(super) fn patch(
     match text(&config, &["metadata", "name"]) {
         "" => set(&mut config, &["metadata", "name"], target.name.as_str()),
         name if name != target.name => {
-            let text = format!("the name of the object ({name}) does not match the name on the URL ({})", target.name);
+            let text = format!(
+                "the name of the object ({name}) does not match the name on the URL ({})",
+                target.name
+            );
             return Err(ApiError::bad_request(text));
         }
         _ => {}
@@ -54,7 +57,14 @@ pub(super) fn patch(
                 let applied = managed::apply(resource, Some(&old), &config, options, subresource)?;
                 let mut after = applied.object;
                 intake::accept(resource, &mut after)?;
-                let write = Update { api, resource, target, part, options, user: &call.user };
+                let write = Update {
+                    api,
+                    resource,
+                    target,
+                    part,
+                    options,
+                    user: &call.user,
+                };
                 match write.store(&before, after, managed::Source::Apply(&applied.owners)) {
                     Ok(object) => (200, object),
                     Err(Refused::Error(why)) => return Err(why),
@@ -80,7 +90,15 @@ fn fresh(
     let applied = managed::apply(resource, None, config, options, "")?;
     let mut object = applied.object;
     intake::accept(resource, &mut object)?;
-    create(api, resource, target, object, options, managed::Source::Apply(&applied.owners), &call.user)
+    create(
+        api,
+        resource,
+        target,
+        object,
+        options,
+        managed::Source::Apply(&applied.owners),
+        &call.user,
+    )
 }
 
 /// Drops what the endpoint does not write; answers its subresource.

@@ -28,7 +28,13 @@ mod tests {
     #[test]
     fn null_deletes_and_lists_are_replaced() {
         let mut value = json!({"a": {"b": 1, "c": 2}, "l": [1, 2], "x": "y"});
-        super::apply(&mut value, &json!({"a": {"b": null, "d": {"e": null, "f": 1}}, "l": [3], "x": {"z": 1}}));
-        assert_eq!(value, json!({"a": {"c": 2, "d": {"f": 1}}, "l": [3], "x": {"z": 1}}));
+        super::apply(
+            &mut value,
+            &json!({"a": {"b": null, "d": {"e": null, "f": 1}}, "l": [3], "x": {"z": 1}}),
+        );
+        assert_eq!(
+            value,
+            json!({"a": {"c": 2, "d": {"f": 1}}, "l": [3], "x": {"z": 1}})
+        );
     }
 }

@@ -16,29 +16,44 @@ const MOST_OPERATIONS: usize = 10_000;
 #[serde(tag = "op", rename_all = "lowercase")]
 pub(super) enum Operation {
     /// Sets a key, or inserts before an index.
-    Add { path: String, #[serde(default)] value: Value },
+    Add {
+        path: String,
+        #[serde(default)]
+        value: Value,
+    },
     /// Takes out a value.
     Remove { path: String },
     /// Sets a value.
-    Replace { path: String, #[serde(default)] value: Value },
+    Replace {
+        path: String,
+        #[serde(default)]
+        value: Value,
+    },
     /// Takes out a value and adds it elsewhere.
     Move { from: String, path: String },
     /// Adds a copy.
     Copy { from: String, path: String },
     /// Requires a value.
-    Test { path: String, #[serde(default)] value: Value },
+    Test {
+        path: String,
+        #[serde(default)]
+        value: Value,
+    },
 }
 
 /// Reads the operations.
 pub(super) fn parse(body: &[u8]) -> Result<Vec<Operation>, ApiError> {
-    let operations: Vec<Operation> =
-        serde_json::from_slice(body).map_err(|why| ApiError::bad_request(format!("error decoding patch: {why}")))?;
+    let operations: Vec<Operation> = serde_json::from_slice(body)
+        .map_err(|why| ApiError::bad_request(format!("error decoding patch: {why}")))?;
     if operations.len() > MOST_OPERATIONS {
         let text = format!(
             "Request entity too large: The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {}",
             operations.len()
         );
-        return Err(ApiError { message: text, ..ApiError::too_large(MOST_OPERATIONS) });
+        return Err(ApiError {
+            message: text,
+            ..ApiError::too_large(MOST_OPERATIONS)
+        });
     }
     Ok(operations)
 }
@@ -62,12 +77,19 @@ fn one(value: &mut Value, operation: &Operation) -> Result<(), String> {
             add(value, path, taken)
         }
         Operation::Copy { from, path } => {
-            let found = value.pointer(from).cloned().ok_or_else(|| missing("copy", from))?;
+            let found = value
+                .pointer(from)
+                .cloned()
+                .ok_or_else(|| missing("copy", from))?;
             add(value, path, found)
         }
         Operation::Test { path, value: wanted } => {
             let found = value.pointer(path).unwrap_or(&Value::Null);
-            if found == wanted { Ok(()) } else { Err(format!("testing value {path} failed: test failed")) }
+            if found == wanted {
+                Ok(())
+            } else {
+                Err(format!("testing value {path} failed: test failed"))
+            }
         }
     }
 }
@@ -103,8 +125,9 @@ fn add(value: &mut Value, path: &str, new: Value) -> Result<(), String> {
             Ok(())
         }
         Value::Array(items) => {
-            let place = index(&key, items.len() + 1)
-                .ok_or_else(|| format!("add operation does not apply: unable to access invalid index: {key}"))?;
+            let place = index(&key, items.len() + 1).ok_or_else(|| {
+                format!("add operation does not apply: unable to access invalid index: {key}")
+            })?;
             items.insert(place, new);
             Ok(())
         }
@@ -118,7 +141,9 @@ fn remove(value: &mut Value, path: &str) -> Result<Value, String> {
         Value::Object(map) => map.remove(&key).ok_or_else(|| missing("remove", path)),
         Value::Array(items) => match index(&key, items.len()) {
             Some(place) => Ok(items.remove(place)),
-            None => Err(format!("remove operation does not apply: unable to access invalid index: {key}")),
+            None => Err(format!(
+                "remove operation does not apply: unable to access invalid index: {key}"
+            )),
         },
         _ => Err(missing("remove", path)),
     }

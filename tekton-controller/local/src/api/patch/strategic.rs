@@ -15,8 +15,14 @@ use crate::api::shapes::{Elements, Shape};
 pub(super) fn apply(resource: &Resource, object: &Value, patch: &Value) -> Result<Value, ApiError> {
     let shape = Shape::of_kind(&resource.kind);
     match patch.as_object() {
-        Some(patch) => Ok(Value::Object(merge_map(shape, object.as_object().cloned().unwrap_or_default(), patch)?)),
-        None => Err(ApiError::bad_request("error decoding patch: the patch is no object")),
+        Some(patch) => Ok(Value::Object(merge_map(
+            shape,
+            object.as_object().cloned().unwrap_or_default(),
+            patch,
+        )?)),
+        None => Err(ApiError::bad_request(
+            "error decoding patch: the patch is no object",
+        )),
     }
 }
 
@@ -33,7 +39,11 @@ fn merge_map(
         }
         Some("delete") => return Ok(Map::new()),
         Some("merge") | None => {}
-        Some(other) => return Err(ApiError::bad_request(format!("Unknown patch type found: {other}"))),
+        Some(other) => {
+            return Err(ApiError::bad_request(format!(
+                "Unknown patch type found: {other}"
+            )));
+        }
     }
     if let Some(retained) = patch.get("$retainKeys").and_then(Value::as_array) {
         original.retain(|key, _| retained.iter().any(|one| one == key));
@@ -51,7 +61,10 @@ fn merge_map(
         {
             let order = value.as_array().map_or(&[][..], Vec::as_slice);
             let (_, elements) = shape.field(field);
-            original.insert(field.to_owned(), Value::Array(ordered(items.clone(), &items, order, elements)));
+            original.insert(
+                field.to_owned(),
+                Value::Array(ordered(items.clone(), &items, order, elements)),
+            );
         }
     }
     for (key, value) in patch.iter().filter(|(key, _)| !key.starts_with('$')) {
@@ -64,8 +77,14 @@ fn merge_map(
             (Some(Value::Object(map)), Value::Object(patch)) => Value::Object(merge_map(below, map, patch)?),
             (None, Value::Object(patch)) => Value::Object(merge_map(below, Map::new(), patch)?),
             (old, Value::Array(items)) => {
-                let old = old.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
-                let order = patch.get(&format!("$setElementOrder/{key}")).and_then(Value::as_array);
+                let old = old
+                    .as_ref()
+                    .and_then(Value::as_array)
+                    .cloned()
+                    .unwrap_or_default();
+                let order = patch
+                    .get(&format!("$setElementOrder/{key}"))
+                    .and_then(Value::as_array);
                 Value::Array(merge_list(below, elements, old, items, order.map(Vec::as_slice))?)
             }
             (_, other) => other.clone(),
@@ -94,7 +113,9 @@ fn merge_list(
     if elements == Elements::Whole {
         return Ok(patch.to_vec());
     }
-    let replace = patch.iter().any(|item| text(item, &["$patch"]) == "replace" && elements != Elements::Set);
+    let replace = patch
+        .iter()
+        .any(|item| text(item, &["$patch"]) == "replace" && elements != Elements::Set);
     let mut merged = if replace { Vec::new() } else { original.clone() };
     for item in patch {
         let directive = text(item, &["$patch"]);
@@ -112,9 +133,13 @@ fn merge_list(
             && let Some(key) = elements.merge_key()
             && item.get(key).is_none()
         {
-            return Err(ApiError::bad_request(format!("map: {item} does not contain declared merge key: {key}")));
+            return Err(ApiError::bad_request(format!(
+                "map: {item} does not contain declared merge key: {key}"
+            )));
         }
-        let place = merged.iter().position(|known| same_element(elements, known, item));
+        let place = merged
+            .iter()
+            .position(|known| same_element(elements, known, item));
         if directive == "delete" {
             merged.retain(|known| !same_element(elements, known, item));
             continue;
@@ -131,7 +156,11 @@ fn merge_list(
     }
     let wanted: Vec<Value> = match order {
         Some(order) => order.to_vec(),
-        None => patch.iter().filter(|item| text(item, &["$patch"]).is_empty()).cloned().collect(),
+        None => patch
+            .iter()
+            .filter(|item| text(item, &["$patch"]).is_empty())
+            .cloned()
+            .collect(),
     };
     Ok(ordered(merged, &original, &wanted, elements))
 }
@@ -139,7 +168,11 @@ fn merge_list(
 /// Sorts merged elements: those of the patch in its order, the others in the original order,
 /// interleaved by the original order where it knows both.
 fn ordered(merged: Vec<Value>, original: &[Value], order: &[Value], elements: Elements) -> Vec<Value> {
-    let place = |within: &[Value], item: &Value| within.iter().position(|known| same_element(elements, known, item));
+    let place = |within: &[Value], item: &Value| {
+        within
+            .iter()
+            .position(|known| same_element(elements, known, item))
+    };
     let (mut patched, others): (Vec<Value>, Vec<Value>) =
         merged.into_iter().partition(|item| place(order, item).is_some());
     patched.sort_by_key(|item| place(order, item));
@@ -159,4 +192,3 @@ fn ordered(merged: Vec<Value>, original: &[Value], order: &[Value], elements: El
         result.extend(if take_left { left.next() } else { right.next() });
     }
 }
-

@@ -8,7 +8,12 @@ use crate::api::kinds::Resource;
 
 /// Headings of a kind.
 pub(super) fn headings(resource: &Resource) -> Vec<Heading> {
-    let plain = |names: &[&str]| names.iter().map(|name| Heading::new(name, "string", 0)).collect::<Vec<_>>();
+    let plain = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| Heading::new(name, "string", 0))
+            .collect::<Vec<_>>()
+    };
     match (resource.group.as_str(), resource.kind.as_str()) {
         ("", "Pod") => pods::headings(),
         ("", "ConfigMap") => plain(&["Name", "Data", "Age"]),
@@ -16,13 +21,29 @@ pub(super) fn headings(resource: &Resource) -> Vec<Heading> {
         ("", "ServiceAccount") => plain(&["Name", "Secrets", "Age"]),
         ("", "Namespace") => plain(&["Name", "Status", "Age"]),
         ("", "PersistentVolumeClaim") => {
-            let mut all = plain(&["Name", "Status", "Volume", "Capacity", "Access Modes", "StorageClass", "VolumeAttributesClass", "Age"]);
+            let mut all = plain(&[
+                "Name",
+                "Status",
+                "Volume",
+                "Capacity",
+                "Access Modes",
+                "StorageClass",
+                "VolumeAttributesClass",
+                "Age",
+            ]);
             all.push(Heading::new("VolumeMode", "string", 1));
             all
         }
         ("" | "events.k8s.io", "Event") => {
             let mut all = plain(&["Last Seen", "Type", "Reason", "Object"]);
-            for (name, priority) in [("Subobject", 1), ("Source", 1), ("Message", 0), ("First Seen", 1), ("Count", 1), ("Name", 1)] {
+            for (name, priority) in [
+                ("Subobject", 1),
+                ("Source", 1),
+                ("Message", 0),
+                ("First Seen", 1),
+                ("Count", 1),
+                ("Name", 1),
+            ] {
                 all.push(Heading::new(name, "string", priority));
             }
             all
@@ -43,7 +64,11 @@ pub(super) fn headings(resource: &Resource) -> Vec<Heading> {
 pub(super) fn cells(resource: &Resource, object: &Value, now: jiff::Timestamp) -> Vec<Value> {
     let name = json!(text(object, &["metadata", "name"]));
     let age = json!(age(object, now));
-    let count = |path: &str| at(object, &[path]).and_then(Value::as_object).map_or(0, serde_json::Map::len);
+    let count = |path: &str| {
+        at(object, &[path])
+            .and_then(Value::as_object)
+            .map_or(0, serde_json::Map::len)
+    };
     match (resource.group.as_str(), resource.kind.as_str()) {
         ("", "Pod") => pods::cells(object, now),
         ("", "ConfigMap") => vec![name, json!(count("data") + count("binaryData")), age],
@@ -68,16 +93,26 @@ pub(super) fn cells(resource: &Resource, object: &Value, now: jiff::Timestamp) -
             age,
         ],
         ("apps", "StatefulSet") => {
-            let ready = at(object, &["status", "readyReplicas"]).and_then(Value::as_i64).unwrap_or(0);
-            let wanted = at(object, &["spec", "replicas"]).and_then(Value::as_i64).unwrap_or(1);
+            let ready = at(object, &["status", "readyReplicas"])
+                .and_then(Value::as_i64)
+                .unwrap_or(0);
+            let wanted = at(object, &["spec", "replicas"])
+                .and_then(Value::as_i64)
+                .unwrap_or(1);
             vec![name, json!(format!("{ready}/{wanted}")), age]
         }
         ("coordination.k8s.io", "Lease") => vec![name, json!(text(object, &["spec", "holderIdentity"])), age],
-        ("", "LimitRange") | ("apiextensions.k8s.io", _) | ("rbac.authorization.k8s.io", "Role" | "ClusterRole") => {
+        ("", "LimitRange")
+        | ("apiextensions.k8s.io", _)
+        | ("rbac.authorization.k8s.io", "Role" | "ClusterRole") => {
             vec![name, json!(text(object, &["metadata", "creationTimestamp"]))]
         }
         ("rbac.authorization.k8s.io", _) => {
-            let role = format!("{}/{}", text(object, &["roleRef", "kind"]), text(object, &["roleRef", "name"]));
+            let role = format!(
+                "{}/{}",
+                text(object, &["roleRef", "kind"]),
+                text(object, &["roleRef", "name"])
+            );
             vec![name, json!(role), age]
         }
         _ => vec![name, age],
@@ -115,7 +150,12 @@ fn claim(object: &Value, name: Value, age: Value) -> Vec<Value> {
 }
 
 fn event(object: &Value, name: Value, now: jiff::Timestamp) -> Vec<Value> {
-    let get = |old: &str, new: &str| at(object, &[old]).or_else(|| at(object, &[new])).cloned().unwrap_or_default();
+    let get = |old: &str, new: &str| {
+        at(object, &[old])
+            .or_else(|| at(object, &[new]))
+            .cloned()
+            .unwrap_or_default()
+    };
     let time = |value: &Value| value.as_str().map(str::to_owned);
     let moment = text(object, &["eventTime"]).to_owned();
     let first = time(&get("firstTimestamp", "deprecatedFirstTimestamp")).unwrap_or_else(|| moment.clone());
@@ -124,7 +164,10 @@ fn event(object: &Value, name: Value, now: jiff::Timestamp) -> Vec<Value> {
     let kind = text(&about, &["kind"]).to_lowercase();
     let source = get("source", "deprecatedSource");
     let component = match text(&source, &["component"]) {
-        "" => get("reportingComponent", "reportingController").as_str().unwrap_or_default().to_owned(),
+        "" => get("reportingComponent", "reportingController")
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
         given => given.to_owned(),
     };
     let count = get("count", "deprecatedCount").as_i64().unwrap_or(1).max(1);
@@ -143,7 +186,9 @@ fn event(object: &Value, name: Value, now: jiff::Timestamp) -> Vec<Value> {
 }
 
 fn node_status(object: &Value) -> String {
-    let ready = list(object, &["status", "conditions"]).iter().find(|one| text(one, &["type"]) == "Ready");
+    let ready = list(object, &["status", "conditions"])
+        .iter()
+        .find(|one| text(one, &["type"]) == "Ready");
     let mut status = match ready.map(|one| text(one, &["status"])) {
         Some("True") => "Ready",
         Some(_) => "NotReady",
@@ -164,5 +209,9 @@ fn ports(object: &Value) -> String {
             format!("{number}/{}", or_none(port, &["protocol"], "TCP"))
         })
         .collect();
-    if all.is_empty() { "<none>".to_owned() } else { all.join(",") }
+    if all.is_empty() {
+        "<none>".to_owned()
+    } else {
+        all.join(",")
+    }
 }

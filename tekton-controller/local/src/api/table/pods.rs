@@ -7,9 +7,16 @@ use crate::api::json::{at, list, text};
 
 /// Headings of Pods.
 pub(super) fn headings() -> Vec<Heading> {
-    let narrow = ["Name", "Ready", "Status", "Restarts", "Age"].into_iter().map(|name| (name, 0));
-    let wide = ["IP", "Node", "Nominated Node", "Readiness Gates"].into_iter().map(|name| (name, 1));
-    narrow.chain(wide).map(|(name, priority)| Heading::new(name, "string", priority)).collect()
+    let narrow = ["Name", "Ready", "Status", "Restarts", "Age"]
+        .into_iter()
+        .map(|name| (name, 0));
+    let wide = ["IP", "Node", "Nominated Node", "Readiness Gates"]
+        .into_iter()
+        .map(|name| (name, 1));
+    narrow
+        .chain(wide)
+        .map(|(name, priority)| Heading::new(name, "string", priority))
+        .collect()
 }
 
 struct Facts {
@@ -22,7 +29,10 @@ struct Facts {
 /// The row.
 pub(super) fn cells(pod: &Value, now: jiff::Timestamp) -> Vec<Value> {
     let facts = facts(pod);
-    let native = list(pod, &["spec", "initContainers"]).iter().filter(|one| is_sidecar(one)).count();
+    let native = list(pod, &["spec", "initContainers"])
+        .iter()
+        .filter(|one| is_sidecar(one))
+        .count();
     let total = list(pod, &["spec", "containers"]).len() + native;
     let restarts = match &facts.last_restart {
         Some(time) if facts.restarts > 0 => format!("{} ({} ago)", facts.restarts, time_since(time, now)),
@@ -30,14 +40,19 @@ pub(super) fn cells(pod: &Value, now: jiff::Timestamp) -> Vec<Value> {
     };
     let ready = |gate: &Value| {
         list(pod, &["status", "conditions"]).iter().any(|condition| {
-            text(condition, &["type"]) == text(gate, &["conditionType"]) && text(condition, &["status"]) == "True"
+            text(condition, &["type"]) == text(gate, &["conditionType"])
+                && text(condition, &["status"]) == "True"
         })
     };
     let gates = list(pod, &["spec", "readinessGates"]);
     let gate_text = if gates.is_empty() {
         "<none>".to_owned()
     } else {
-        format!("{}/{}", gates.iter().filter(|gate| ready(gate)).count(), gates.len())
+        format!(
+            "{}/{}",
+            gates.iter().filter(|gate| ready(gate)).count(),
+            gates.len()
+        )
     };
     vec![
         json!(text(pod, &["metadata", "name"])),
@@ -70,14 +85,22 @@ fn ended(terminated: &Value) -> String {
     let reason = text(terminated, &["reason"]);
     let signal = at(terminated, &["signal"]).and_then(Value::as_i64).unwrap_or(0);
     match (reason, signal) {
-        ("", 0) => format!("ExitCode:{}", at(terminated, &["exitCode"]).and_then(Value::as_i64).unwrap_or(0)),
+        ("", 0) => format!(
+            "ExitCode:{}",
+            at(terminated, &["exitCode"]).and_then(Value::as_i64).unwrap_or(0)
+        ),
         ("", signal) => format!("Signal:{signal}"),
         (reason, _) => reason.to_owned(),
     }
 }
 
 fn facts(pod: &Value) -> Facts {
-    let mut facts = Facts { reason: text(pod, &["status", "phase"]).to_owned(), restarts: 0, last_restart: None, ready: 0 };
+    let mut facts = Facts {
+        reason: text(pod, &["status", "phase"]).to_owned(),
+        restarts: 0,
+        last_restart: None,
+        ready: 0,
+    };
     if !text(pod, &["status", "reason"]).is_empty() {
         text(pod, &["status", "reason"]).clone_into(&mut facts.reason);
     }
@@ -112,7 +135,9 @@ fn init_facts(pod: &Value, facts: &mut Facts) -> bool {
     let specs = list(pod, &["spec", "initContainers"]);
     for (index, status) in list(pod, &["status", "initContainerStatuses"]).iter().enumerate() {
         let name = text(status, &["name"]);
-        let sidecar = specs.iter().any(|spec| text(spec, &["name"]) == name && is_sidecar(spec));
+        let sidecar = specs
+            .iter()
+            .any(|spec| text(spec, &["name"]) == name && is_sidecar(spec));
         facts.restarts += count(status);
         facts.last_restart = facts.last_restart.take().max(last_end(status));
         let terminated = at(status, &["state", "terminated"]);

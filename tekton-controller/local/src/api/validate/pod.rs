@@ -26,13 +26,21 @@ pub(super) fn spec(spec: &Value, path: &str, faults: &mut Vec<FieldFault>) {
     let policy = text(spec, &["restartPolicy"]);
     if !matches!(policy, "Always" | "OnFailure" | "Never") {
         let allowed = ["Always", "OnFailure", "Never"];
-        faults.push(FieldFault::unsupported(format!("{path}.restartPolicy"), &json!(policy), &allowed));
+        faults.push(FieldFault::unsupported(
+            format!("{path}.restartPolicy"),
+            &json!(policy),
+            &allowed,
+        ));
     }
     if let Some(seconds) = at(spec, &["activeDeadlineSeconds"]).and_then(Value::as_i64)
         && !(1..=i64::from(i32::MAX)).contains(&seconds)
     {
         let detail = "must be between 1 and 2147483647, inclusive";
-        faults.push(FieldFault::invalid(format!("{path}.activeDeadlineSeconds"), &json!(seconds), detail));
+        faults.push(FieldFault::invalid(
+            format!("{path}.activeDeadlineSeconds"),
+            &json!(seconds),
+            detail,
+        ));
     }
 }
 
@@ -49,11 +57,19 @@ fn volumes(spec: &Value, path: &str, faults: &mut Vec<FieldFault>) -> Vec<String
             faults.push(FieldFault::duplicate(field, &json!(name)));
         }
         if volume.as_object().is_some_and(|fields| fields.len() > 2) {
-            let sources: Vec<&String> =
-                volume.as_object().into_iter().flatten().map(|(key, _)| key).filter(|key| *key != "name").collect();
+            let sources: Vec<&String> = volume
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(key, _)| key)
+                .filter(|key| *key != "name")
+                .collect();
             for extra in sources.iter().skip(1) {
                 let detail = "may not specify more than 1 volume type";
-                faults.push(FieldFault::forbidden(format!("{path}.volumes[{index}].{extra}"), detail));
+                faults.push(FieldFault::forbidden(
+                    format!("{path}.volumes[{index}].{extra}"),
+                    detail,
+                ));
             }
         }
         known.push(name.to_owned());
@@ -93,7 +109,11 @@ fn check_container(
         if path.is_empty() {
             faults.push(FieldFault::required(format!("{place}.mountPath"), ""));
         } else if paths.contains(&path) {
-            faults.push(FieldFault::invalid(format!("{place}.mountPath"), &json!(path), "must be unique"));
+            faults.push(FieldFault::invalid(
+                format!("{place}.mountPath"),
+                &json!(path),
+                "must be unique",
+            ));
         }
         paths.push(path);
     }
@@ -103,7 +123,11 @@ fn check_container(
         }
         if !text(variable, &["value"]).is_empty() && at(variable, &["valueFrom"]).is_some() {
             let detail = "may not be specified when `value` is not empty";
-            faults.push(FieldFault::invalid(format!("{here}.env[{index}].valueFrom"), &json!(""), detail));
+            faults.push(FieldFault::invalid(
+                format!("{here}.env[{index}].valueFrom"),
+                &json!(""),
+                detail,
+            ));
         }
     }
 }
@@ -115,11 +139,19 @@ pub(super) fn changes(old: &Value, value: &Value, faults: &mut Vec<FieldFault>) 
     match (seconds(old), seconds(value)) {
         (Some(before), Some(after)) if after > before => {
             let detail = format!("must be less than or equal to previous value: {before}");
-            faults.push(FieldFault::invalid("spec.activeDeadlineSeconds", &json!(after), &detail));
+            faults.push(FieldFault::invalid(
+                "spec.activeDeadlineSeconds",
+                &json!(after),
+                &detail,
+            ));
             return;
         }
         (Some(_), None) => {
-            faults.push(FieldFault::invalid("spec.activeDeadlineSeconds", &Value::Null, "must not update from a positive integer to nil value"));
+            faults.push(FieldFault::invalid(
+                "spec.activeDeadlineSeconds",
+                &Value::Null,
+                "must not update from a positive integer to nil value",
+            ));
             return;
         }
         _ => {}
@@ -127,13 +159,22 @@ pub(super) fn changes(old: &Value, value: &Value, faults: &mut Vec<FieldFault>) 
     for kind in ["containers", "initContainers"] {
         let (before, after) = (list(old, &["spec", kind]), list(value, &["spec", kind]));
         if before.len() != after.len() {
-            faults.push(FieldFault::forbidden(format!("spec.{kind}"), "pod updates may not add or remove containers"));
+            faults.push(FieldFault::forbidden(
+                format!("spec.{kind}"),
+                "pod updates may not add or remove containers",
+            ));
             return;
         }
     }
     let tolerations = list(value, &["spec", "tolerations"]);
-    if list(old, &["spec", "tolerations"]).iter().any(|one| !tolerations.contains(one)) {
-        faults.push(FieldFault::forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"));
+    if list(old, &["spec", "tolerations"])
+        .iter()
+        .any(|one| !tolerations.contains(one))
+    {
+        faults.push(FieldFault::forbidden(
+            "spec.tolerations",
+            "existing toleration can not be modified except its tolerationSeconds",
+        ));
         return;
     }
     if fixed_part(old) != fixed_part(value) {
@@ -151,7 +192,10 @@ fn fixed_part(pod: &Value) -> Value {
     for field in ["activeDeadlineSeconds", "tolerations", "ephemeralContainers"] {
         remove(&mut spec, &[field]);
     }
-    if at(&spec, &["terminationGracePeriodSeconds"]).and_then(Value::as_i64).is_some_and(|seconds| seconds < 0) {
+    if at(&spec, &["terminationGracePeriodSeconds"])
+        .and_then(Value::as_i64)
+        .is_some_and(|seconds| seconds < 0)
+    {
         remove(&mut spec, &["terminationGracePeriodSeconds"]);
     }
     spec

@@ -1,0 +1,5 @@
+//! Tests of the API through the in-process client.
+
+mod api;
+mod builtin;
+mod client;
