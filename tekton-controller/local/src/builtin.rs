@@ -5,6 +5,7 @@
 //! write through the API. Each ends with its task.
 
 mod claim_protection;
+pub mod claims;
 mod feed;
 mod namespaces;
 mod owner_gc;

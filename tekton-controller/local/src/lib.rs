@@ -3,4 +3,5 @@
 mod api;
 pub mod builtin;
 pub mod cluster;
+pub mod node;
 pub mod store;
