@@ -118,7 +118,60 @@ fn escape(text: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::Config;
+
     use super::*;
+
+    /// `TEKTON_PROPTEST_CASES` sets the number of inputs.
+    fn config() -> Config {
+        let cases = std::env::var("TEKTON_PROPTEST_CASES")
+            .ok()
+            .and_then(|cases| cases.parse().ok())
+            .unwrap_or(512);
+        Config {
+            cases,
+            failure_persistence: None,
+            ..Config::default()
+        }
+    }
+
+    fn unescape(text: &str) -> Vec<u8> {
+        let mut parts = text.split('%');
+        let mut bytes = parts.next().unwrap().as_bytes().to_vec();
+        for part in parts {
+            bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
+            bytes.extend_from_slice(&part.as_bytes()[2..]);
+        }
+        bytes
+    }
+
+    proptest! {
+        #![proptest_config(config())]
+
+        #[test]
+        fn logins_can_be_read_back(
+            host in "[a-z]{1,9}(:[0-9]{1,4})?",
+            path in "(/[a-z]{0,5}){0,3}",
+            user in prop::collection::vec(any::<u8>(), 0..20),
+            password in prop::collection::vec(any::<u8>(), 0..20),
+        ) {
+            let with_login = Url::parse(&format!("https://{host}{path}")).unwrap().with_login(&user, &password);
+            let (login, rest) = with_login.strip_prefix("https://").unwrap().split_once('@').unwrap();
+            prop_assert_eq!(rest, format!("{host}{path}"));
+            let (found_user, found_password) = login.split_once(':').unwrap();
+            prop_assert_eq!(unescape(found_user), user);
+            prop_assert_eq!(unescape(found_password), password);
+        }
+
+        #[test]
+        fn any_address_is_parsed_or_refused(text in ".*", login in ".{0,9}") {
+            if let Ok(url) = Url::parse(&text) {
+                let with_login = url.with_login(login.as_bytes(), login.as_bytes());
+                prop_assert!(!with_login.contains('\n'));
+            }
+        }
+    }
 
     #[test]
     fn logins_go_in_front_of_the_host() {

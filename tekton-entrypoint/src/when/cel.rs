@@ -1,10 +1,18 @@
 //! CEL in when expressions: evaluated without any variables.
 //!
-//! The original checks an expression before it evaluates it, so an unknown name is an error even where it
+//! The parser is the library's hand-written one: the other, generated one is larger than the rest of the
+//! program. The original checks an expression before it evaluates it, so an unknown name is an error even where it
 //! would not be looked at.
 
+use std::sync::Arc;
+
 use cel::common::ast::{EntryExpr, Expr, IdedExpr};
-use cel::{Context, ExecutionError, Program, Value};
+use cel::extractors::This;
+use cel::parser::PrattParser;
+use cel::{Context, ExecutionError, Value};
+
+/// How deep an expression may nest, as in the original.
+const DEPTH: u16 = 250;
 
 /// Types may be named like variables.
 const TYPES: [&str; 11] = [
@@ -23,12 +31,17 @@ const TYPES: [&str; 11] = [
 
 /// The truth value of an expression.
 pub(crate) fn evaluate(expression: &str) -> Result<bool, String> {
-    let program = Program::compile(expression).map_err(|error| format!("ERROR: <input>:{error}"))?;
-    let context = Context::default();
-    if let Some(name) = unknown_name(program.expression(), &mut Vec::new()) {
+    let parser = PrattParser::new().max_recursion_depth(DEPTH);
+    let parsed = parser
+        .parse(expression)
+        .map_err(|error| format!("ERROR: <input>:{error}"))?;
+    if let Some(name) = unknown_name(&parsed, &mut Vec::new()) {
         return Err(undeclared(name));
     }
-    match program.execute(&context) {
+    let mut context = Context::default();
+    // Where another crate of the build brings the library's own function along, that one stays.
+    let _ = context.add_function("matches", matches);
+    match Value::resolve(&parsed, &context) {
         Ok(Value::Bool(value)) => Ok(value),
         Ok(_) => Err(format!(
             "the CEL expression {expression} is not evaluated to a boolean"
@@ -36,6 +49,16 @@ pub(crate) fn evaluate(expression: &str) -> Result<bool, String> {
         Err(ExecutionError::UndeclaredReference(name)) => Err(undeclared(&name)),
         Err(error) => Err(error.to_string()),
     }
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "functions of CEL get their arguments by value"
+)]
+fn matches(This(text): This<Arc<String>>, pattern: Arc<String>) -> Result<bool, ExecutionError> {
+    regex_lite::Regex::new(&pattern)
+        .map(|pattern| pattern.is_match(&text))
+        .map_err(|error| ExecutionError::function_error("matches", error))
 }
 
 fn undeclared(name: &str) -> String {
@@ -103,6 +126,12 @@ mod tests {
             ("'a' == 'a'", Ok(true)),
             ("type(1) == int", Ok(true)),
             ("[1, 2].exists(x, x > 1)", Ok(true)),
+            ("'v1.2'.matches('^v[0-9]+') && !matches('x', 'y')", Ok(true)),
+            ("'x'.matches('(')", Err("matches")),
+            (
+                "timestamp('2024-02-29T10:00:00Z').getHours('UTC') == 10",
+                Ok(true),
+            ),
             ("[1].all(x, y > x)", Err("undeclared reference to 'y'")),
             ("true || flavour", Err("undeclared reference to 'flavour'")),
             ("1", Err("is not evaluated to a boolean")),
