@@ -33,6 +33,9 @@ mod verification_policy;
 mod when;
 mod workspaces;
 
+pub use step_variables::declared_params;
+pub use workspaces::binding as workspace_binding;
+
 use crate::config::{ApiFields, Config};
 use crate::defaults::Operation;
 use crate::field_errors::FieldErrors;

@@ -230,8 +230,11 @@ impl MemoryCluster {
             Ask::Patch { target, .. } => ("patch", target.kind.clone()),
             Ask::Delete(target) => ("delete", target.kind.clone()),
             // Reads from a cache and lists do not reach the server in a controller that watches.
-            Ask::Cached(_) | Ask::List { .. } => return None,
-            Ask::ImageConfig { .. } | Ask::PodLog { .. } | Ask::ServerVersion => return None,
+            Ask::Cached(_)
+            | Ask::List { .. }
+            | Ask::ImageConfig { .. }
+            | Ask::PodLog { .. }
+            | Ask::ServerVersion => return None,
         };
         let resource = resource_of(&kind);
         let due = |failure: &&mut InjectedFailure| {

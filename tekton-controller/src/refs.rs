@@ -6,12 +6,17 @@
 
 use base64::Engine as _;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::Resource;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tekton_api::defaults::{Defaults, Operation};
 use tekton_api::names;
+use tekton_api::quote::quote;
 use tekton_api::resolution::v1beta1::{ResolutionRequest, ResolutionRequestSpec};
 use tekton_api::v1::{Param, RefSource, Task};
-use tekton_api::v1beta1::{StepAction, StepActionSpec};
+use tekton_api::v1beta1::{self, StepAction, StepActionSpec};
+use tekton_api::v1alpha1;
 
 use crate::plan::{Answers, ApiFailure, Ask, ObjectRef, PassInput, Waiting, decode};
 
@@ -148,8 +153,9 @@ pub(crate) fn task(
     answers: &Answers,
 ) -> Result<Task, RefError> {
     match resolved.type_of() {
-        ("tekton.dev/v1" | "tekton.dev/v1beta1", "Task") => admitted(resolved, namespace, input, answers),
-        _ => Err(RefError::Failed("resource is not a task".to_owned())),
+        ("tekton.dev/v1", "Task") => newest(admitted::<Task>(resolved, namespace, input, answers)?),
+        ("tekton.dev/v1beta1", "Task") => newest(admitted::<v1beta1::Task>(resolved, namespace, input, answers)?),
+        _ => Err(other_kind(resolved, "resource is not a task")),
     }
 }
 
@@ -160,27 +166,64 @@ pub(crate) fn step_action(
     input: &PassInput<'_>,
     answers: &Answers,
 ) -> Result<StepActionSpec, RefError> {
-    match resolved.type_of() {
-        ("tekton.dev/v1beta1" | "tekton.dev/v1alpha1", "StepAction") => {
-            admitted::<StepAction>(resolved, namespace, input, answers).map(|action| action.spec)
+    let object = match resolved.type_of() {
+        ("tekton.dev/v1beta1", "StepAction") => admitted::<StepAction>(resolved, namespace, input, answers)?,
+        ("tekton.dev/v1alpha1", "StepAction") => {
+            admitted::<v1alpha1::StepAction>(resolved, namespace, input, answers)?
         }
-        _ => Err(RefError::Failed("resource is not a StepAction".to_owned())),
-    }
+        _ => return Err(other_kind(resolved, "resource is not a StepAction")),
+    };
+    let spec = object.get("spec").cloned().unwrap_or_default();
+    serde_json::from_value(spec).map_err(|error| RefError::Failed(error.to_string()))
 }
 
-/// The object as admission leaves it, without the owners it had where it came from.
-fn admitted<T: DeserializeOwned>(
+/// An object that is known but of the wrong kind, or not known at all.
+fn other_kind(resolved: &Resolved, wrong: &str) -> RefError {
+    let (version, kind) = resolved.type_of();
+    let name = kind.strip_suffix("List").unwrap_or(kind);
+    let is_known = match version {
+        "tekton.dev/v1" => ["Task", "TaskRun", "Pipeline", "PipelineRun"].contains(&name),
+        "tekton.dev/v1beta1" => {
+            ["Task", "TaskRun", "Pipeline", "PipelineRun", "CustomRun", "StepAction"].contains(&name)
+        }
+        "tekton.dev/v1alpha1" => ["Run", "StepAction", "VerificationPolicy"].contains(&name),
+        _ => false,
+    };
+    RefError::Failed(if is_known {
+        wrong.to_owned()
+    } else {
+        format!("invalid runtime object: no kind {} is registered for version {}", quote(kind), quote(version))
+    })
+}
+
+/// The object with defaults and without the owners it had where it came from, as admission leaves it.
+fn admitted<T>(
     resolved: &Resolved,
     namespace: &str,
     input: &PassInput<'_>,
     answers: &Answers,
-) -> Result<T, RefError> {
-    let mut object = resolved.object.clone();
-    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.remove("ownerReferences");
-    }
-    let admitted = dry_run(&object, namespace, input.suffix, answers)?;
-    decode(&admitted).map_err(|failure| RefError::Failed(failure.message))
+) -> Result<Value, RefError>
+where
+    T: DeserializeOwned + Serialize + Resource + Defaults,
+{
+    let invalid = |error: String| RefError::Failed(format!("invalid runtime object: {error}"));
+    let mut object: T = tekton_api::decode::object(&resolved.object)
+        .map_err(|error| invalid(format!("strict decoding error: {error}")))?;
+    object.set_defaults(input.config, Operation::Other);
+    object.meta_mut().owner_references = None;
+    let object = serde_json::to_value(&object).map_err(|error| invalid(error.to_string()))?;
+    dry_run(&object, namespace, input.suffix, answers)
+}
+
+/// The object in version v1.
+fn newest<T: DeserializeOwned>(object: Value) -> Result<T, RefError> {
+    let current = match ObjectRef::of(&object) {
+        ObjectRef { api_version, .. } if api_version == "tekton.dev/v1" => object,
+        ObjectRef { api_version, kind, .. } => {
+            return Err(RefError::Failed(format!("failed to convert obj {api_version}, Kind={kind} into Pipeline")));
+        }
+    };
+    decode(&current).map_err(|failure| RefError::Failed(failure.message))
 }
 
 fn requesting(text: &str) -> RefError {

@@ -5,7 +5,6 @@
 
 mod create;
 mod draft;
-mod indexing;
 mod lookups;
 mod observe;
 mod plan;

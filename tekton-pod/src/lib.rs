@@ -17,7 +17,7 @@ pub mod needs;
 #[cfg(feature = "builder")]
 pub mod patch;
 #[cfg(feature = "builder")]
-pub mod quantity;
+mod quantity;
 #[cfg(feature = "builder")]
 mod settings;
 #[cfg(feature = "builder")]

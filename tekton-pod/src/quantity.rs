@@ -23,39 +23,39 @@ enum Notation {
 
 /// A resource amount.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Amount {
+pub(crate) struct Amount {
     nanos: i128,
     notation: Notation,
 }
 
 impl Amount {
     /// Reads a quantity; zero if it is not one.
-    pub fn of(quantity: &Quantity) -> Self {
+    pub(crate) fn of(quantity: &Quantity) -> Self {
         parse(&quantity.0).unwrap_or_default()
     }
 
     /// True for nothing at all.
-    pub fn is_zero(self) -> bool {
+    pub(crate) fn is_zero(self) -> bool {
         self.nanos == 0
     }
 
     /// The larger one; `self` if equal.
-    pub fn max(self, other: Self) -> Self {
+    pub(crate) fn max(self, other: Self) -> Self {
         if other.nanos > self.nanos { other } else { self }
     }
 
     /// Compares by value.
-    pub fn exceeds(self, other: Self) -> bool {
+    pub(crate) fn exceeds(self, other: Self) -> bool {
         self.nanos > other.nanos
     }
 
     /// The share of one of `parts` in whole units, after rounding the amount up to whole units.
-    pub fn whole_share(self, parts: usize) -> Self {
+    pub(crate) fn whole_share(self, parts: usize) -> Self {
         self.share(parts, NANO)
     }
 
     /// The share of one of `parts` in thousandths, after rounding the amount up to thousandths.
-    pub fn milli_share(self, parts: usize) -> Self {
+    pub(crate) fn milli_share(self, parts: usize) -> Self {
         self.share(parts, MILLI)
     }
 
@@ -71,7 +71,7 @@ impl Amount {
     }
 
     /// Prints in the canonical form of its notation.
-    pub fn quantity(self) -> Quantity {
+    pub(crate) fn quantity(self) -> Quantity {
         if self.is_zero() {
             return Quantity("0".to_owned());
         }

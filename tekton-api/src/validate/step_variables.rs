@@ -90,7 +90,7 @@ fn whole_objects(steps: &[Step], names: &Names) -> FieldErrors {
 }
 
 /// The steps use only declared parameters, and objects by keys they have.
-pub(super) fn declared_params(steps: &[Step], params: &[ParamSpec], context: &Context<'_>) -> FieldErrors {
+pub fn declared_params(steps: &[Step], params: &[ParamSpec], context: &Context<'_>) -> FieldErrors {
     let mut errors = unknown(steps, "params", &all_names(params), context);
     let mut names = Names::new();
     for object in objects(params) {

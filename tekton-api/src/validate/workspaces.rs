@@ -148,7 +148,7 @@ pub(super) fn bindings(bindings: &[WorkspaceBinding]) -> FieldErrors {
 }
 
 /// A binding names one volume, completely.
-pub(super) fn binding(binding: &WorkspaceBinding) -> FieldErrors {
+pub fn binding(binding: &WorkspaceBinding) -> FieldErrors {
     if *binding == WorkspaceBinding::default() {
         return FieldErrors::missing(&[""]);
     }

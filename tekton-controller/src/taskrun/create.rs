@@ -7,10 +7,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Pod, Volume};
+use tekton_api::config::Config;
+use tekton_api::field_errors::FieldErrors;
 use tekton_api::labels;
 use tekton_api::reasons::TaskRunReason;
 use tekton_api::substitute::apply::{params, pod_template, task_spec, workspaces};
 use tekton_api::v1::TaskSpec;
+use tekton_api::validate::{Context, Validate as _, declared_params};
 use tekton_pod::contract::paths;
 use tekton_pod::{BuildError, PodInput, needs, status, workspace};
 
@@ -104,6 +107,7 @@ fn substituted(draft: &Draft, task: &ResolvedTask, volumes: &[Volume]) -> TaskSp
         .workspaces
         .iter()
         .zip(volumes)
+        .filter(|(_, volume)| **volume != Volume { name: volume.name.clone(), ..Volume::default() })
         .map(|(binding, volume)| (binding.name.clone(), volume.name.clone()))
         .collect();
     workspaces::workspaces(&mut spec, &run.spec.workspaces, &names);
@@ -113,6 +117,7 @@ fn substituted(draft: &Draft, task: &ResolvedTask, volumes: &[Volume]) -> TaskSp
 /// Why there is no pod.
 enum Refusal {
     Halt(Halt),
+    Invalid(FieldErrors),
     Build(BuildError),
     Api(ApiFailure),
 }
@@ -124,6 +129,7 @@ impl From<crate::plan::Waiting> for Refusal {
 }
 
 fn create(draft: &mut Draft, spec: TaskSpec, input: &PassInput<'_>, answers: &Answers) -> Result<Pod, Refusal> {
+    check(&spec, input.config).map_err(Refusal::Invalid)?;
     let run = draft.run.clone();
     let declared = spec.params.clone();
     let mut spec = workspace::apply(spec, &run.spec.workspaces);
@@ -177,10 +183,18 @@ fn create(draft: &mut Draft, spec: TaskSpec, input: &PassInput<'_>, answers: &An
     }
 }
 
+/// Now that params and workspaces of the run have been propagated, everything used must be declared.
+fn check(spec: &TaskSpec, config: &Config) -> Result<(), FieldErrors> {
+    let context = Context::new(config);
+    declared_params(&spec.steps, &spec.params, &context).into_result()?;
+    spec.validate(&context, None).into_result()
+}
+
 /// What becomes of a run whose pod is refused.
 fn refused(draft: &mut Draft, refusal: Refusal) -> Halt {
     let (text, failure) = match refusal {
         Refusal::Halt(halt) => return halt,
+        Refusal::Invalid(errors) => (errors.to_string(), None),
         Refusal::Build(error) => (format!("translating TaskSpec to Pod: {error}"), None),
         Refusal::Api(failure) => (failure.message.clone(), Some(failure)),
     };

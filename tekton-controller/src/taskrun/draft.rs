@@ -12,6 +12,7 @@ use tekton_api::labels;
 use tekton_api::reasons::TaskRunReason;
 use tekton_api::v1::{TaskRun, TaskRunSpecStatus, TaskRunStatus};
 
+use super::plan::retry;
 use crate::plan::{ApiFailure, Pass, PassInput, ReconcileError, RunEvent, Waiting};
 
 /// Mark of failures that the user can mend.
@@ -216,8 +217,10 @@ impl Draft {
     /// Ends a pass: a failed run that may be retried is reset, then the change is announced.
     pub(crate) fn conclude(&mut self, before: Option<&Condition>, end: End) -> End {
         let failed = self.condition().is_some_and(|condition| condition.is_false());
-        if failed && !self.is_cancelled() && self.may_be_retried() {
-            self.retry();
+        if failed && !self.is_cancelled() && retry::is_possible(&self.run) {
+            let message = self.condition().map(|condition| retry::message(condition.message()));
+            self.run.status = self.run.status.as_ref().map(retry::archived);
+            self.mark_ongoing(TaskRunReason::ToBeRetried, message.unwrap_or_default());
         }
         self.announce(before);
         end
@@ -264,26 +267,6 @@ impl Draft {
     pub(crate) fn timeout(&self, default: Duration) -> Option<Duration> {
         let timeout = self.run.spec.timeout.unwrap_or(default);
         Some(timeout).filter(|timeout| !timeout.is_zero())
-    }
-
-    fn may_be_retried(&self) -> bool {
-        let used = self.run.status.as_ref().map_or(0, |status| status.retries_status.len());
-        let allowed = usize::try_from(self.run.spec.retries.unwrap_or_default()).unwrap_or_default();
-        used < allowed
-    }
-
-    /// Keeps the failed attempt on record and lets the next pass begin anew.
-    fn retry(&mut self) {
-        let message = self.condition().map(|condition| condition.message().to_owned()).unwrap_or_default();
-        let status = self.status_mut();
-        let mut attempt = status.clone();
-        attempt.retries_status = Vec::new();
-        status.retries_status.push(attempt);
-        status.start_time = None;
-        status.completion_time = None;
-        status.pod_name = String::new();
-        status.results = Vec::new();
-        self.mark_ongoing(TaskRunReason::ToBeRetried, message);
     }
 }
 

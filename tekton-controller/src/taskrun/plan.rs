@@ -3,5 +3,6 @@
 
 pub(super) mod cancel;
 pub(super) mod pod_failure;
+pub(super) mod retry;
 pub(super) mod sidecars;
 pub(super) mod timeout;

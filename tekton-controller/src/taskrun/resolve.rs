@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tekton_api::config::{Config, Coschedule};
+use tekton_api::defaults::{Defaults as _, Operation};
 use tekton_api::labels;
 use tekton_api::reasons::TaskRunReason;
 use tekton_api::substitute::apply::{params, task_spec};
@@ -42,8 +43,10 @@ struct Found {
 
 /// Fetches the Task and checks that the run fits it.
 pub(super) fn resolve(draft: &mut Draft, input: &PassInput<'_>, answers: &Answers) -> Result<ResolvedTask, Halt> {
+    draft.run.set_defaults(input.config, Operation::Other);
     let mut found = find(draft, input, answers)
         .map_err(|error| halt(draft, error, TaskRunReason::ResolvingTaskRef, "resource"))?;
+    found.spec.set_defaults(input.config, Operation::Other);
     let is_first = draft.status().task_spec.is_none();
     record(draft, &found, input.config);
     found.spec.steps = step_actions::resolve(draft, &found.spec, input, answers)

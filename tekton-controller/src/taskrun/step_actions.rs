@@ -2,6 +2,7 @@
 //!
 //! Upstream counterpart: `GetStepActionsData` in `pkg/reconciler/taskrun/resources/taskspec.go`.
 
+use tekton_api::defaults::{Defaults as _, Operation};
 use tekton_api::names::step_name;
 use tekton_api::substitute::apply::{params, step_action};
 use tekton_api::v1::{Provenance, RefSource, Ref, Step, StepState, TaskSpec};
@@ -58,7 +59,7 @@ fn resolve_step(
     let run = &draft.run;
     let namespace = run.metadata.namespace.clone().unwrap_or_default();
     let name = reference.name.clone().unwrap_or_default();
-    let (action, source): (StepActionSpec, Option<RefSource>) = match reference.resolver.as_deref().unwrap_or_default() {
+    let (mut action, source): (StepActionSpec, Option<RefSource>) = match reference.resolver.as_deref().unwrap_or_default() {
         "" => {
             let object = answers.ask(Ask::Get(ObjectRef::new(TEKTON, "StepAction", namespace, name)))?;
             let object = object.as_ref().map_err(|failure| RefError::of_call(failure, str::to_owned))?;
@@ -83,6 +84,7 @@ fn resolve_step(
             (refs::step_action(&resolved, &namespace, input, answers)?, resolved.source)
         }
     };
+    action.set_defaults(input.config, Operation::Other);
     let step = step_action::step_action(step, &action, &spec.params, &run.spec.params)
         .map_err(|error| RefError::Failed(error.to_string()))?;
     Ok((step, source))

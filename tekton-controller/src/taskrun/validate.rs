@@ -7,13 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::ResourceRequirements;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use tekton_api::params::task_array_indices;
 use tekton_api::substitute::apply::params;
 use tekton_api::substitute::scan;
 use tekton_api::v1::{
     Param, ParamSpec, ParamType, ParamValue, TaskRunResult, TaskResult, TaskRunSpec, TaskSpec, WorkspaceBinding,
     WorkspaceDeclaration,
 };
-use tekton_pod::quantity::Amount;
+use tekton_api::quantity::Amount;
+use tekton_api::quote::quote;
+use tekton_api::validate::workspace_binding;
 
 /// A request of a step must not exceed its limit, or the one of the step template.
 pub(super) fn requests(spec: &TaskSpec) -> Result<(), String> {
@@ -22,12 +25,13 @@ pub(super) fn requests(spec: &TaskSpec) -> Result<(), String> {
         for (name, request) in step.compute_resources.requests.iter().flatten() {
             let limit = limit(&step.compute_resources, name).or_else(|| template.and_then(|all| limit(all, name)));
             if let Some(limit) = limit
-                && Amount::of(request).exceeds(Amount::of(limit))
+                && let (Some(request), Some(limit)) = (Amount::parse(&request.0), Amount::parse(&limit.0))
+                && request > limit
             {
                 return Err(format!(
                     "invalid request resource value: {} must be less or equal to limit {}",
-                    Amount::of(request).quantity().0,
-                    Amount::of(limit).quantity().0
+                    request.canonical(),
+                    limit.canonical()
                 ));
             }
         }
@@ -133,8 +137,7 @@ pub(crate) fn enums(given: &[Param], specs: &[ParamSpec]) -> Result<(), String> 
 
 /// References to elements of array params stay within the arrays.
 pub(super) fn array_indices(spec: &TaskSpec, given: &[Param]) -> Result<(), String> {
-    let references = super::indexing::references(spec);
-    out_of_bounds(&references, given, &spec.params)
+    out_of_bounds(&task_array_indices(spec), given, &spec.params)
 }
 
 /// The same for a list of references such as `$(params.list[3])`.
@@ -153,8 +156,14 @@ pub(crate) fn out_of_bounds(
     if beyond.is_empty() { Ok(()) } else { Err(format!("non-existent param references:[{}]", beyond.join(" "))) }
 }
 
-/// Every needed workspace is bound, and every binding is of a declared workspace.
+/// Every binding is well formed, every needed workspace is bound, and every binding is of a declared workspace.
 pub(crate) fn bindings(declared: &[WorkspaceDeclaration], bound: &[WorkspaceBinding]) -> Result<(), String> {
+    for binding in bound {
+        let errors = workspace_binding(binding);
+        if !errors.is_empty() {
+            return Err(format!("binding {} is invalid: {errors}", quote(&binding.name)));
+        }
+    }
     let unbound = declared.iter().find(|declaration| {
         !declaration.optional.unwrap_or_default() && !bound.iter().any(|binding| binding.name == declaration.name)
     });
