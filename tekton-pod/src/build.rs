@@ -4,7 +4,7 @@
 //! what has to be in the input.
 //! Upstream counterpart: `Builder.Build` in `pkg/pod/pod.go`.
 
-use k8s_openapi::api::core::v1::{Pod, PodSpec};
+use k8s_openapi::api::core::v1::{Container, Pod, PodSpec};
 use tekton_api::v1::PodTemplate;
 
 use crate::draft::{SidecarDraft, StepDraft};
@@ -35,26 +35,8 @@ pub fn build_pod(input: &PodInput<'_>) -> Result<Pod, BuildError> {
     let mut steps = steps_with_resources(input);
     let (mut sidecars, results_from_logs) = sidecars(input, &settings, &steps)?;
 
-    let mut init = vec![prepare::init_container(
-        &input.images.entrypoint,
-        &steps,
-        settings.own_security_context(),
-    )];
-    let placed = scripts::place(
-        settings.shell(input),
-        &mut steps,
-        &mut sidecars,
-        settings.breakpoints,
-    );
-    let places_scripts = placed.is_some();
-    init.extend(placed);
-    let dirs = working_dirs::init_container(
-        &input.images.working_dir_init,
-        &steps,
-        settings.own_security_context(),
-    );
-    init.extend(dirs);
-
+    let mut init = init_containers(input, &settings, &mut steps, &mut sidecars);
+    let places_scripts = init.iter().any(|container| container.name == scripts::CONTAINER);
     image_command::resolve(&mut steps, input.lookups)?;
     let wait_for_sidecars = settings.waits_for_sidecars(!sidecars.is_empty());
     let chain = order::Chain {
@@ -78,10 +60,7 @@ pub fn build_pod(input: &PodInput<'_>) -> Result<Pod, BuildError> {
     let shared = Mounts::new(steps.len(), credentials.mounts);
     mounts::add(&mut steps, &shared, settings.credentials);
     if results_from_logs {
-        let named = |sidecar: &&mut SidecarDraft<'_>| sidecar.container.name == results_sidecar::SIDECAR;
-        for sidecar in sidecars.iter_mut().filter(named) {
-            results_sidecar::mount_into(&mut sidecar.container, &shared);
-        }
+        results_sidecar::mount_into(&mut sidecars, &shared);
     }
 
     let wanted = volumes::Wanted {
@@ -114,6 +93,22 @@ pub fn build_pod(input: &PodInput<'_>) -> Result<Pod, BuildError> {
         spec: Some(spec),
         status: None,
     })
+}
+
+/// The containers that run before the steps: the entrypoint is copied, scripts are placed, working
+/// directories are made. Steps and sidecars with a script get the command that runs it.
+fn init_containers(
+    input: &PodInput<'_>,
+    settings: &Settings<'_>,
+    steps: &mut [StepDraft<'_>],
+    sidecars: &mut [SidecarDraft<'_>],
+) -> Vec<Container> {
+    let security_context = || settings.own_security_context();
+    let images = input.images;
+    let prepare = prepare::init_container(&images.entrypoint, steps, security_context());
+    let scripts = scripts::place(settings.shell(input), steps, sidecars, settings.breakpoints);
+    let dirs = working_dirs::init_container(&images.working_dir_init, steps, security_context());
+    [Some(prepare), scripts, dirs].into_iter().flatten().collect()
 }
 
 fn steps_with_resources<'a>(input: &PodInput<'a>) -> Vec<StepDraft<'a>> {

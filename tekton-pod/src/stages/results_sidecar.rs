@@ -11,7 +11,7 @@ use tekton_api::v1::TaskSpec;
 use super::mounts::Mounts;
 use crate::contract::sidecar_args::SidecarArgs;
 use crate::contract::{json, paths};
-use crate::draft::StepDraft;
+use crate::draft::{SidecarDraft, StepDraft};
 use crate::error::BuildError;
 
 /// Name of the sidecar, before the prefix of sidecars is added.
@@ -75,8 +75,14 @@ pub(crate) fn container(
 }
 
 /// Lets the sidecar see the results and the state of every step.
-pub(crate) fn mount_into(container: &mut Container, mounts: &Mounts) {
-    mounts.add_to(container.volume_mounts.get_or_insert_default(), None);
+pub(crate) fn mount_into(sidecars: &mut [SidecarDraft<'_>], mounts: &Mounts) {
+    for sidecar in sidecars
+        .iter_mut()
+        .filter(|sidecar| sidecar.container.name == SIDECAR)
+    {
+        let own = sidecar.container.volume_mounts.get_or_insert_default();
+        mounts.add_to(own, None);
+    }
 }
 
 /// As a native sidecar it must not end once the results are out, or it would be started again.
