@@ -54,6 +54,11 @@ pub(crate) fn report(path: &Path, entries: &[RunResult], compression: Compressio
 
 /// Not synced to disk: the reader is on the same machine, and it outlives no crash that would lose the file.
 fn write(path: &Path, message: &str) -> io::Result<()> {
-    let mut file: File = OpenOptions::new().write(true).create(true).truncate(true).mode(0o666).open(path)?;
+    let mut file: File = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o666)
+        .open(path)?;
     file.write_all(message.as_bytes())
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::place::{Place, finish, signal};
+use crate::place::{PATIENCE, Place, finish, once_in_a_moment, signal};
 
 fn check(flags: &[&str], script: &str, code: i32, marks: &str, message: &[&str]) {
     let place = Place::new();
@@ -79,30 +79,28 @@ fn a_timeout_kills() {
     let place = Place::new();
     let begin = Instant::now();
     let left = place.run(&["-timeout", "150ms", "-on_error", "continue"], &["sleep", "60"]);
-    assert!(begin.elapsed() >= Duration::from_millis(150) && begin.elapsed() < Duration::from_secs(10));
+    assert!(begin.elapsed() >= Duration::from_millis(150) && begin.elapsed() < PATIENCE);
     assert_eq!((left.code, place.marks().as_str()), (Some(1), "err -"));
     assert_eq!(place.message(), ["StartedAt=time:3", "Reason=TimeoutExceeded:3"]);
 }
 
 #[test]
 fn cancellation_kills_at_once() {
-    let place = Place::new();
-    let child = place
-        .step(&[], &["sh", "-c", ": > begun; exec sleep 60"])
-        .spawn()
-        .unwrap();
-    place.until("work/begun");
-    let begin = Instant::now();
-    place.put("tekton/downward/cancel", "CANCEL");
-    let left = finish(child);
-    assert!(
-        begin.elapsed() < Duration::from_millis(900),
-        "{:?}",
-        begin.elapsed()
-    );
-    assert_eq!((left.code, place.marks().as_str()), (Some(9), "err killed"));
-    assert_eq!(place.message(), ["StartedAt=time:3", "Reason=Cancelled:3"]);
-
+    once_in_a_moment(|| {
+        let place = Place::new();
+        let child = place
+            .step(&[], &["sh", "-c", ": > begun; exec sleep 60"])
+            .spawn()
+            .unwrap();
+        place.until("work/begun");
+        let begin = Instant::now();
+        place.put("tekton/downward/cancel", "CANCEL");
+        let left = finish(child);
+        let taken = begin.elapsed();
+        assert_eq!((left.code, place.marks().as_str()), (Some(9), "err killed"));
+        assert_eq!(place.message(), ["StartedAt=time:3", "Reason=Cancelled:3"]);
+        taken
+    });
     let place = Place::new().with("tekton/downward/cancel", "CANCEL");
     assert_eq!(place.shell(&[], "echo never").stdout, "");
 }
