@@ -22,10 +22,46 @@ use crate::{resolution, v1, v1alpha1, v1beta1};
 pub struct Request<'a> {
     /// What is being done.
     pub operation: Operation,
-    /// The object, with its apiVersion and kind.
+    /// As which apiVersion and kind the object is taken; nothing takes it as what it says it is.
+    pub kind: Option<(&'a str, &'a str)>,
+    /// The object.
     pub object: &'a Value,
     /// Its state before an update.
     pub old: Option<&'a Value>,
+}
+
+impl<'a> Request<'a> {
+    /// An object is created.
+    pub fn create(object: &'a Value) -> Self {
+        Self {
+            operation: Operation::Create,
+            kind: None,
+            object,
+            old: None,
+        }
+    }
+
+    /// An object takes the place of an older state.
+    pub fn update(object: &'a Value, old: &'a Value) -> Self {
+        Self {
+            operation: Operation::Update,
+            kind: None,
+            object,
+            old: Some(old),
+        }
+    }
+
+    /// The same for another object.
+    pub fn with_object(self, object: &'a Value) -> Self {
+        Self { object, ..self }
+    }
+
+    fn find_kind(&self) -> Result<Kind, AdmissionError> {
+        match self.kind {
+            Some((api_version, kind)) => kind_named(api_version, kind),
+            None => kind_of(self.object),
+        }
+    }
 }
 
 /// Why an object is not let in.
@@ -58,20 +94,19 @@ pub enum AdmissionError {
 ///
 /// ```
 /// use serde_json::json;
-/// use tekton_api::admission::{Operation, Request, default_object};
+/// use tekton_api::admission::{Request, default_object};
 /// use tekton_api::config::Config;
 ///
 /// let run = json!({"apiVersion": "tekton.dev/v1", "kind": "TaskRun",
 ///     "metadata": {"name": "hello"}, "spec": {"taskRef": {"name": "greet"}}});
-/// let request = Request { operation: Operation::Create, object: &run, old: None };
-/// let run = default_object(&request, &Config::default()).unwrap();
+/// let run = default_object(&Request::create(&run), &Config::default()).unwrap();
 /// assert_eq!(run["spec"]["timeout"], "1h0m0s");
 /// ```
 ///
 /// # Errors
 /// If the kind is unknown, or the object does not have its form.
 pub fn default_object(request: &Request<'_>, config: &Config) -> Result<Value, AdmissionError> {
-    kind_of(request.object)?.set_defaults(request, config)
+    request.find_kind()?.set_defaults(request, config)
 }
 
 /// Checks an object, which has been completed before.
@@ -79,7 +114,7 @@ pub fn default_object(request: &Request<'_>, config: &Config) -> Result<Value, A
 /// # Errors
 /// If the kind is unknown, the object does not have its form, or it violates rules.
 pub fn validate_object(request: &Request<'_>, config: &Config) -> Result<(), AdmissionError> {
-    kind_of(request.object)?.validate(request, config)
+    request.find_kind()?.validate(request, config)
 }
 
 /// Checks that an object has the form of its kind, and nothing else.
@@ -95,24 +130,8 @@ pub fn decode_object(object: &Value) -> Result<(), AdmissionError> {
 /// # Errors
 /// Those of [`default_object`] and [`validate_object`].
 pub fn admit_new(object: &Value, config: &Config) -> Result<Value, AdmissionError> {
-    let operation = Operation::Create;
-    let old = None;
-    let object = default_object(
-        &Request {
-            operation,
-            object,
-            old,
-        },
-        config,
-    )?;
-    validate_object(
-        &Request {
-            operation,
-            object: &object,
-            old,
-        },
-        config,
-    )?;
+    let object = default_object(&Request::create(object), config)?;
+    validate_object(&Request::create(&object), config)?;
     Ok(object)
 }
 
@@ -177,7 +196,10 @@ kinds! {
 
 fn kind_of(object: &Value) -> Result<Kind, AdmissionError> {
     let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
-    let (api_version, kind) = (text("apiVersion"), text("kind"));
+    kind_named(text("apiVersion"), text("kind"))
+}
+
+fn kind_named(api_version: &str, kind: &str) -> Result<Kind, AdmissionError> {
     Kind::find(api_version, kind).ok_or_else(|| AdmissionError::UnknownKind {
         api_version: api_version.to_owned(),
         kind: kind.to_owned(),
@@ -188,11 +210,20 @@ fn decode<T: DeserializeOwned>(object: &Value) -> Result<T, AdmissionError> {
     crate::decode::object(object).map_err(AdmissionError::Decode)
 }
 
+fn decode_old<T: DeserializeOwned>(request: &Request<'_>) -> Result<Option<T>, AdmissionError> {
+    request
+        .old
+        .map(crate::decode::object)
+        .transpose()
+        .map_err(AdmissionError::DecodeOld)
+}
+
 fn set_defaults<T: DeserializeOwned + Serialize + Defaults>(
     request: &Request<'_>,
     config: &Config,
 ) -> Result<Value, AdmissionError> {
     let mut object: T = decode(request.object)?;
+    decode_old::<T>(request)?;
     object.set_defaults(config, request.operation);
     let mut written =
         serde_json::to_value(&object).map_err(|error| AdmissionError::Encode(error.to_string()))?;
@@ -206,11 +237,7 @@ fn validate<T: DeserializeOwned + Validate>(
     dialect: Dialect,
 ) -> Result<(), AdmissionError> {
     let object: T = decode(request.object)?;
-    let old: Option<T> = request
-        .old
-        .map(crate::decode::object)
-        .transpose()
-        .map_err(AdmissionError::DecodeOld)?;
+    let old: Option<T> = decode_old(request)?;
     let context = Context {
         config,
         operation: request.operation,

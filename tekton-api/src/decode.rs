@@ -267,9 +267,8 @@ impl<'de> Deserializer<'de> for Reader<'de> {
             _ => return Err(self.mismatch("string")),
         };
         match quantity::canonical(&text) {
-            Some(text) => {
-                visitor.visit_newtype_struct(IntoDeserializer::<DecodeError>::into_deserializer(text.as_str()))
-            }
+            Some(text) => visitor
+                .visit_newtype_struct(IntoDeserializer::<DecodeError>::into_deserializer(text.as_str())),
             None => Err(DecodeError::Quantity),
         }
     }

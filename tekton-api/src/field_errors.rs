@@ -9,7 +9,7 @@ use std::fmt;
 /// Most errors kept of one object; further ones are dropped.
 const MOST: usize = 5_000;
 /// Longest path that is still prefixed.
-const LONGEST_PATH: usize = 4_096;
+const LONGEST_PATH: usize = 1_024;
 
 /// One error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,6 +9,7 @@ const DEEPEST: usize = 128;
 
 /// Completes an object as it is written; `given` is the object it was read from.
 pub(super) fn complete(written: &mut Value, given: &Value) {
+    own_kind(written, given);
     if written.get("kind").and_then(Value::as_str) == Some("VerificationPolicy") {
         for field in ["resources", "authorities"] {
             let is_given = given
@@ -22,6 +23,26 @@ pub(super) fn complete(written: &mut Value, given: &Value) {
         }
     }
     walk(written, given, 0);
+}
+
+/// An object says of itself what it said before, whatever it was taken for.
+fn own_kind(written: &mut Value, given: &Value) {
+    let is_request = written.get("kind").and_then(Value::as_str) == Some("ResolutionRequest");
+    let Value::Object(members) = written else {
+        return;
+    };
+    for field in ["apiVersion", "kind"] {
+        match given.get(field) {
+            Some(Value::String(text)) if !text.is_empty() => {
+                members.insert(field.to_owned(), json!(text));
+            }
+            // Defaulting names requests that have no kind, and only those.
+            _ if is_request => {}
+            _ => {
+                members.remove(field);
+            }
+        }
+    }
 }
 
 fn walk(written: &mut Value, given: &Value, depth: usize) {

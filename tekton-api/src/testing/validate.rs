@@ -43,6 +43,7 @@ pub fn check(case: &Value) -> Result<(), String> {
     let object = input.get("object").unwrap_or(&null);
     let request = Request {
         operation,
+        kind: None,
         object,
         old: input.get("old"),
     };
@@ -105,15 +106,7 @@ fn admission(request: &Request<'_>, config: &Config, expected: &Value) -> Result
         Ok(object) => object,
         Err(error) => return failed(&error, expected),
     };
-    let old = request.old.filter(|_| request.operation == Operation::Update);
-    let outcome = validate_object(
-        &Request {
-            operation: request.operation,
-            object: &defaulted,
-            old,
-        },
-        config,
-    );
+    let outcome = validate_object(&request.with_object(&defaulted), config);
     if expected.get("panic").is_some() {
         return outcome
             .err()

@@ -77,8 +77,12 @@ fn refers_to_tasks(text: &str, tasks: &BTreeSet<&str>, finally: &BTreeSet<&str>)
             return false;
         };
         let name = reference.pipeline_task.as_str();
-        !(expression.starts_with("tasks") && !tasks.contains(name)
-            || expression.starts_with("finally") && !finally.contains(name))
+        let known = if expression.starts_with("tasks") {
+            tasks
+        } else {
+            finally
+        };
+        known.contains(name)
     })
 }
 

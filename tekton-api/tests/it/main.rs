@@ -1,6 +1,7 @@
 //! Integration tests of the crate.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
+mod admission;
 #[cfg(feature = "schema")]
 mod crd;
 #[cfg(feature = "test-util")]
