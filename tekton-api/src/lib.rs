@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod condition;
 pub mod config;
+pub mod convert;
 #[cfg(feature = "schema")]
 pub mod crd;
 pub mod decode;

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+pub mod convert;
 pub mod dag;
 pub mod diff;
 pub mod matrix;

@@ -4,6 +4,8 @@
 //! `null` list element as an empty one. The functions below are named in the `serde` attributes of
 //! the types; `open_enum!`, `wire_struct!` and `resource!` declare the recurring shapes.
 
+pub(crate) mod kubernetes;
+
 use std::collections::BTreeMap;
 
 use serde::de::{Deserialize, Deserializer};

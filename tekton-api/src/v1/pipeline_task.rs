@@ -145,7 +145,7 @@ pub struct Wire {
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
     /// Volumes for the steps to mount.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub volumes: Vec<Volume>,
     /// What all steps have in common.
     #[serde(skip_serializing_if = "Option::is_none")]

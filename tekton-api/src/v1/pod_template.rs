@@ -18,7 +18,7 @@ pub struct PodTemplate {
     #[serde(deserialize_with = "crate::wire::optional_map", skip_serializing_if = "crate::wire::no_entries")]
     pub node_selector: Option<BTreeMap<String, String>>,
     /// Variables of every step.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<EnvVar>,
     /// Taints the pod tolerates.
     #[serde(deserialize_with = "crate::wire::optional_list", skip_serializing_if = "crate::wire::no_items")]
@@ -32,7 +32,7 @@ pub struct PodTemplate {
     #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub security_context: Option<PodSecurityContext>,
     /// Further volumes.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub volumes: Vec<Volume>,
     /// The RuntimeClass that runs the pod.

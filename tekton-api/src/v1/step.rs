@@ -42,16 +42,16 @@ pub struct Step {
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
     pub working_dir: Option<String>,
     /// ConfigMaps and Secrets whose entries become variables.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub env_from: Vec<EnvFromSource>,
     /// Variables.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<EnvVar>,
     /// Requests and limits.
     #[serde(deserialize_with = "crate::wire::or_default")]
     pub compute_resources: ResourceRequirements,
     /// Volumes and where they appear.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub volume_mounts: Vec<VolumeMount>,
     /// Block devices and where they appear.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
@@ -120,16 +120,16 @@ pub struct StepTemplate {
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
     pub working_dir: Option<String>,
     /// ConfigMaps and Secrets whose entries become variables.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub env_from: Vec<EnvFromSource>,
     /// Variables.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<EnvVar>,
     /// Requests and limits.
     #[serde(deserialize_with = "crate::wire::or_default")]
     pub compute_resources: ResourceRequirements,
     /// Volumes and where they appear.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub volume_mounts: Vec<VolumeMount>,
     /// Block devices and where they appear.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]

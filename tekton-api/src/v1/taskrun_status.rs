@@ -69,10 +69,10 @@ pub struct StepState {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<ContainerStateWaiting>,
     /// Set while it runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::wire::kubernetes::state", skip_serializing_if = "Option::is_none")]
     pub running: Option<ContainerStateRunning>,
     /// Set when it is over.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::wire::kubernetes::state", skip_serializing_if = "Option::is_none")]
     pub terminated: Option<ContainerStateTerminated>,
     /// The step's name.
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
@@ -108,10 +108,10 @@ pub struct SidecarState {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<ContainerStateWaiting>,
     /// Set while it runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::wire::kubernetes::state", skip_serializing_if = "Option::is_none")]
     pub running: Option<ContainerStateRunning>,
     /// Set when it is over.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::wire::kubernetes::state", skip_serializing_if = "Option::is_none")]
     pub terminated: Option<ContainerStateTerminated>,
     /// The sidecar's name.
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]

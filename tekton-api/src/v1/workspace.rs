@@ -40,23 +40,27 @@ pub struct WorkspaceBinding {
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
     pub sub_path: Option<String>,
     /// A claim to be made for this run.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        serialize_with = "crate::wire::kubernetes::claim",
+        deserialize_with = "crate::wire::kubernetes::optional",
+        skip_serializing_if = "Option::is_none",
+    )]
     #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub volume_claim_template: Option<PersistentVolumeClaim>,
     /// An existing claim.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub persistent_volume_claim: Option<PersistentVolumeClaimVolumeSource>,
     /// A directory that lives as long as the pod.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub empty_dir: Option<EmptyDirVolumeSource>,
     /// A ConfigMap's entries as files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_map: Option<ConfigMapVolumeSource>,
     /// A Secret's entries as files.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub secret: Option<SecretVolumeSource>,
     /// Several sources in one directory.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub projected: Option<ProjectedVolumeSource>,
     /// A volume of a storage driver.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -33,34 +33,34 @@ pub struct Step {
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
     pub working_dir: Option<String>,
     /// Deprecated and without effect.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<ContainerPort>,
     /// ConfigMaps and Secrets whose entries become variables.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub env_from: Vec<EnvFromSource>,
     /// Variables.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<EnvVar>,
     /// Requests and limits.
     #[serde(deserialize_with = "crate::wire::or_default")]
     pub resources: ResourceRequirements,
     /// Volumes and where they appear.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub volume_mounts: Vec<VolumeMount>,
     /// Block devices and where they appear.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
     pub volume_devices: Vec<VolumeDevice>,
     /// Deprecated and without effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub liveness_probe: Option<Probe>,
     /// Deprecated and without effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub readiness_probe: Option<Probe>,
     /// Deprecated and without effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub startup_probe: Option<Probe>,
     /// Deprecated and without effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub lifecycle: Option<Lifecycle>,
     /// Deprecated and without effect.
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
@@ -135,34 +135,34 @@ pub struct StepTemplate {
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
     pub working_dir: Option<String>,
     /// Deprecated and without effect.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<ContainerPort>,
     /// ConfigMaps and Secrets whose entries become variables.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub env_from: Vec<EnvFromSource>,
     /// Variables.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<EnvVar>,
     /// Requests and limits.
     #[serde(deserialize_with = "crate::wire::or_default")]
     pub resources: ResourceRequirements,
     /// Volumes and where they appear.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub volume_mounts: Vec<VolumeMount>,
     /// Block devices and where they appear.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
     pub volume_devices: Vec<VolumeDevice>,
     /// Deprecated and without effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub liveness_probe: Option<Probe>,
     /// Deprecated and without effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub readiness_probe: Option<Probe>,
     /// Deprecated and without effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub startup_probe: Option<Probe>,
     /// Deprecated and without effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub lifecycle: Option<Lifecycle>,
     /// Deprecated and without effect.
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
@@ -207,34 +207,34 @@ pub struct Sidecar {
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
     pub working_dir: Option<String>,
     /// Ports it listens on.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<ContainerPort>,
     /// ConfigMaps and Secrets whose entries become variables.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub env_from: Vec<EnvFromSource>,
     /// Variables.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<EnvVar>,
     /// Requests and limits.
     #[serde(deserialize_with = "crate::wire::or_default")]
     pub resources: ResourceRequirements,
     /// Volumes and where they appear.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub volume_mounts: Vec<VolumeMount>,
     /// Block devices and where they appear.
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
     pub volume_devices: Vec<VolumeDevice>,
     /// Whether it must be restarted.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub liveness_probe: Option<Probe>,
     /// Whether it is ready.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub readiness_probe: Option<Probe>,
     /// Whether it has started.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub startup_probe: Option<Probe>,
     /// What happens after its start and before its end.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::optional", skip_serializing_if = "Option::is_none")]
     pub lifecycle: Option<Lifecycle>,
     /// The file that explains its end.
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]

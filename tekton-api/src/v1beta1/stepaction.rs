@@ -37,7 +37,7 @@ pub struct StepActionSpec {
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
     /// Variables.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<EnvVar>,
     /// The text of a program, instead of a command.
     #[serde(deserialize_with = "crate::wire::nonzero", skip_serializing_if = "crate::wire::absent")]
@@ -55,7 +55,7 @@ pub struct StepActionSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub security_context: Option<SecurityContext>,
     /// Volumes and where they appear.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     pub volume_mounts: Vec<VolumeMount>,
 }
 }

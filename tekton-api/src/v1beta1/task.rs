@@ -40,7 +40,7 @@ pub struct TaskSpec {
     #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
     /// Volumes for the steps to mount.
-    #[serde(deserialize_with = "crate::wire::list", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "crate::wire::kubernetes::list", skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::wire::Anything"))]
     pub volumes: Vec<Volume>,
     /// What all steps have in common.

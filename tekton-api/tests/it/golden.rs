@@ -47,6 +47,11 @@ fn results() {
 }
 
 #[test]
+fn convert() {
+    passes("convert", testing::convert::check);
+}
+
+#[test]
 fn dag() {
     passes("dag", testing::dag::check);
 }
