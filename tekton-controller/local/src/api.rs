@@ -277,7 +277,7 @@ impl Api {
             });
         match done {
             Err(why) if why.reason != "AlreadyExists" => {
-                tracing::warn!(%why, plural, "an object of the cluster was refused")
+                tracing::warn!(%why, plural, "an object of the cluster was refused");
             }
             _ => {}
         }

@@ -13,6 +13,9 @@ use super::write::{self, ATTEMPTS};
 use super::{Api, Reply, body, read, versions};
 use crate::store::{ObjectKey, StoreError};
 
+/// Namespaces without which a cluster is none.
+const KEPT_NAMESPACES: &[&str] = &["default", "kube-system", "kube-public"];
+
 fn options(call: &Call) -> Result<DeleteOptions, ApiError> {
     let body = if call.body.is_empty() {
         None
@@ -84,6 +87,14 @@ pub(crate) fn remove(
             .get(&resource.bucket, key)
             .ok_or_else(|| ApiError::not_found(resource, &key.name))?;
         check_preconditions(resource, &before, options)?;
+        if resource.is_core("Namespace") && KEPT_NAMESPACES.contains(&key.name.as_str()) {
+            return Err(ApiError::forbidden(
+                resource,
+                &key.name,
+                "this namespace may not be deleted",
+                None,
+            ));
+        }
         let step = plan(resource, &before, options);
         if options.dry_run {
             return Ok((step.object(&before), matches!(step, Step::Remove(_))));

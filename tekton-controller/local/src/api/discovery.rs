@@ -19,11 +19,10 @@ pub(crate) fn answer(api: &Api, call: &Call) -> Result<Option<Reply>, ApiError> 
     let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
     let open = matches!(path.first(), Some(&("healthz" | "readyz" | "livez" | "version")));
     let mine = open
-        || match path.as_slice() {
-            [] | ["api" | "apis"] | ["api" | "apis", _] | ["openapi", ..] => true,
-            ["apis", _, _] => true,
-            _ => false,
-        };
+        || matches!(
+            path.as_slice(),
+            [] | ["api" | "apis"] | ["api" | "apis", _] | ["apis", _, _] | ["openapi", ..]
+        );
     if !mine {
         return Ok(None);
     }
@@ -51,11 +50,12 @@ pub(crate) fn answer(api: &Api, call: &Call) -> Result<Option<Reply>, ApiError> 
                 json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}),
             ),
         },
-        ["apis"] => match wanted(call) {
-            Form::Discovery(version) => aggregated(&registry, version, false),
-            _ => {
-                let groups: Vec<Value> = registry
-                    .groups()
+        ["apis"] => {
+            if let Form::Discovery(version) = wanted(call) {
+                aggregated(&registry, version, false)
+            } else {
+                let groups = registry.groups();
+                let groups: Vec<Value> = groups
                     .iter()
                     .map(|(name, versions)| group(name, versions, false))
                     .collect();
@@ -64,7 +64,7 @@ pub(crate) fn answer(api: &Api, call: &Call) -> Result<Option<Reply>, ApiError> 
                     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}),
                 )
             }
-        },
+        }
         ["api", version] => resources(&registry, "", version)?,
         ["apis", name] => {
             let groups = registry.groups();

@@ -277,6 +277,18 @@ impl ApiError {
         Self::new(410, "Expired", message, None)
     }
 
+    /// 504 for a version that is not there yet.
+    pub(crate) fn too_new(wanted: u64, current: u64) -> Self {
+        let text = format!("Timeout: Too large resource version: {wanted}, current: {current}");
+        let cause = json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
+        Self::new(
+            504,
+            "Timeout",
+            text,
+            Some(json!({"causes": [cause], "retryAfterSeconds": 1})),
+        )
+    }
+
     /// 413.
     pub(crate) fn too_large(limit: usize) -> Self {
         let text = format!("Request entity too large: limit is {limit}");

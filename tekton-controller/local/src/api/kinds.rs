@@ -6,7 +6,7 @@
 mod builtin;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
@@ -140,6 +140,8 @@ impl Resource {
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     resources: Vec<Arc<Resource>>,
+    /// The index of OpenAPI documents, which takes a while to compute.
+    index: OnceLock<Value>,
 }
 
 impl Registry {
@@ -147,6 +149,7 @@ impl Registry {
     pub fn new<'a>(definitions: impl IntoIterator<Item = &'a Value>) -> Self {
         let mut registry = Self {
             resources: builtin::resources().into_iter().map(Arc::new).collect(),
+            index: OnceLock::new(),
         };
         for definition in definitions {
             registry.define(definition);
@@ -156,6 +159,7 @@ impl Registry {
 
     /// Takes up a CustomResourceDefinition in place of an earlier one of the same name.
     pub fn define(&mut self, definition: &Value) {
+        self.index = OnceLock::new();
         let bucket = format!(
             "{}.{}",
             text(definition, &["spec", "names", "plural"]),
@@ -169,9 +173,15 @@ impl Registry {
 
     /// Drops the kinds of a CustomResourceDefinition.
     pub fn forget(&mut self, definition: &Value) {
+        self.index = OnceLock::new();
         let name = text(definition, &["metadata", "name"]);
         self.resources
             .retain(|known| !(known.custom && known.bucket == name));
+    }
+
+    /// The index of OpenAPI documents, computed once.
+    pub(crate) fn openapi_index(&self, compute: impl FnOnce(&Self) -> Value) -> &Value {
+        self.index.get_or_init(|| compute(self))
     }
 
     /// All of them, in order of declaration.

@@ -156,14 +156,14 @@ pub(crate) fn record(
     options: &WriteOptions,
     subresource: &str,
     source: Source<'_>,
-) -> Result<(), ApiError> {
+) {
     if let Source::Apply(owners) = source {
         write_owners(after, owners.to_vec());
-        return Ok(());
+        return;
     }
     if is_reset(after) {
         remove(after, &["metadata", "managedFields"]);
-        return Ok(());
+        return;
     }
     let mut owners = owners_of(after);
     if owners.is_empty() {
@@ -203,7 +203,6 @@ pub(crate) fn record(
         }
     }
     write_owners(after, owners);
-    Ok(())
 }
 
 /// What an object of the kind has before anything is written: Go's structs are there when empty.
@@ -293,7 +292,9 @@ pub(crate) fn apply(
         fields: wanted,
     });
     let mut kept = FieldSet::default();
-    owners.iter().for_each(|owner| kept.add(&owner.fields));
+    for owner in &owners {
+        kept.add(&owner.fields);
+    }
     fields::prune(&structure, &ListKind::Atomic, true, &mut object, &dropped, &kept);
     Ok(Applied { object, owners })
 }

@@ -3,6 +3,8 @@
 //! Schemas of custom kinds are those of their definitions. Of built-in kinds only the type is
 //! described; kubectl knows them itself.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -14,7 +16,7 @@ use super::request::Call;
 /// Answers below `/openapi`.
 pub(crate) fn answer(registry: &Registry, path: &[&str], _call: &Call) -> Result<Reply, ApiError> {
     match path {
-        ["v3"] => Ok(Reply::json(200, index(registry))),
+        ["v3"] => Ok(Reply::json(200, registry.openapi_index(index))),
         ["v3", "api", version] => document(registry, "", version),
         ["v3", "apis", group, version] => document(registry, group, version),
         ["v2"] => {
@@ -32,7 +34,7 @@ fn index(registry: &Registry) -> Value {
     let mut paths = Map::new();
     let mut add = |key: String, group: &str, version: &str| {
         let hash = Sha256::digest(build(registry, group, version).to_string());
-        let hash: String = hash.iter().take(16).map(|byte| format!("{byte:02X}")).collect();
+        let hash = URL_SAFE_NO_PAD.encode(hash.get(..16).unwrap_or_default());
         paths.insert(
             key.clone(),
             json!({"serverRelativeURL": format!("/openapi/v3/{key}?hash={hash}")}),

@@ -183,6 +183,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The next field; the outer `None` is a broken message.
+    #[expect(
+        clippy::option_option,
+        reason = "a broken message and the end of one are different things"
+    )]
     fn field(&mut self) -> Option<Option<(u64, Wire<'a>)>> {
         if self.0.is_empty() {
             return Some(None);
@@ -304,6 +308,10 @@ fn entry(raw: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 /// A moment; the empty message is none.
+#[expect(
+    clippy::option_option,
+    reason = "a broken message and an empty one are different things"
+)]
 fn time(raw: &[u8]) -> Option<Option<String>> {
     let mut reader = Reader(raw);
     let mut seconds = None;

@@ -23,6 +23,12 @@ pub(crate) fn get(
     call: &Call,
 ) -> Result<Reply, ApiError> {
     let wanted = form(call.header("accept"))?;
+    let current = api.store().version();
+    if let Some(version) =
+        parse_version(call.query.get("resourceVersion"))?.filter(|version| *version > current)
+    {
+        return Err(ApiError::too_new(version, current));
+    }
     let object = find(api, resource, target)?;
     let object = versions::served(resource, &object, api.convert())?;
     Ok(Reply::json(200, shape_one(resource, object, wanted, call)?))
@@ -50,7 +56,7 @@ pub(crate) fn shape_one(
         Form::Table => {
             let include = table::Include::parse(call.query.get("includeObject"))?;
             let meta = json!({"resourceVersion": text(&object, &["metadata", "resourceVersion"])});
-            table::table(resource, &[object], include, meta, true)
+            table::table(resource, &[object], include, &meta, true)
         }
         Form::Metadata => metadata_only(&object),
         Form::Discovery(_) => return Err(ApiError::not_acceptable()),
@@ -89,59 +95,70 @@ impl Position {
     }
 }
 
-/// Versions and their interpretation, as asked for.
-fn wanted_version(call: &Call) -> Result<Option<u64>, ApiError> {
+/// The version of which exactly the list is wanted, if any; contradictory options are refused.
+fn wanted_version(api: &Api, call: &Call) -> Result<Option<u64>, ApiError> {
     let (raw, matching) = (
         call.query.get("resourceVersion"),
         call.query.get("resourceVersionMatch"),
     );
-    let refused = |detail: &str| {
-        ApiError::invalid_kind(
-            "meta.k8s.io",
-            "ListOptions",
-            "",
-            &[FieldFault::forbidden("resourceVersionMatch", detail)],
-        )
-    };
+    let mut faults = Vec::new();
+    let mut forbid = |field: &str, detail: &str| faults.push(FieldFault::forbidden(field, detail));
+    let field = "resourceVersionMatch";
     if !matching.is_empty() {
         if raw.is_empty() {
-            return Err(refused(
+            forbid(
+                field,
                 "resourceVersionMatch is forbidden unless resourceVersion is provided",
-            ));
-        }
-        if !matches!(matching, "Exact" | "NotOlderThan") {
-            let fault = FieldFault::unsupported(
-                "resourceVersionMatch",
-                &json!(matching),
-                &["Exact", "NotOlderThan", ""],
             );
-            return Err(ApiError::invalid_kind("meta.k8s.io", "ListOptions", "", &[fault]));
-        }
-        if matching == "Exact" && raw == "0" {
-            return Err(refused(
-                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
-            ));
         }
         if !call.query.get("continue").is_empty() {
-            return Err(refused(
+            forbid(
+                field,
                 "resourceVersionMatch is forbidden when continue is provided",
-            ));
+            );
+        }
+        if matching == "Exact" && raw == "0" {
+            forbid(
+                field,
+                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
+            );
         }
     }
+    if call.query.has("sendInitialEvents") {
+        forbid("sendInitialEvents", "sendInitialEvents is forbidden for list");
+    }
+    if !matches!(matching, "" | "Exact" | "NotOlderThan") {
+        faults.push(FieldFault::unsupported(
+            field,
+            &json!(matching),
+            &["Exact", "NotOlderThan", ""],
+        ));
+    }
+    if !faults.is_empty() {
+        return Err(ApiError::invalid_kind("meta.k8s.io", "ListOptions", "", &faults));
+    }
+    let Some(version) = parse_version(raw)? else {
+        return Ok(None);
+    };
+    let current = api.store().version();
+    if version > current {
+        return Err(ApiError::too_new(version, current));
+    }
+    let limited = !matches!(call.query.get("limit"), "" | "0");
+    let exact = matching == "Exact" || (matching.is_empty() && version > 0 && limited);
+    Ok(exact.then_some(version))
+}
+
+fn parse_version(raw: &str) -> Result<Option<u64>, ApiError> {
     if raw.is_empty() {
         return Ok(None);
     }
-    let version = raw.parse().map_err(|_| {
+    let wrong = |_| {
         ApiError::bad_request(format!(
             "Invalid value: {raw:?}: strconv.ParseUint: invalid syntax"
         ))
-    })?;
-    let exact = matching == "Exact"
-        || (matching.is_empty()
-            && version > 0
-            && !call.query.get("limit").is_empty()
-            && call.query.get("limit") != "0");
-    Ok(exact.then_some(version))
+    };
+    raw.parse().map(Some).map_err(wrong)
 }
 
 /// A page of stored objects.
@@ -172,7 +189,7 @@ pub(crate) fn page(api: &Api, resource: &Resource, target: &Target, call: &Call)
             "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.",
         )
     };
-    let exact = wanted_version(call)?;
+    let exact = wanted_version(api, call)?;
     let start = match query.get("continue") {
         "" => None,
         token => Some(Position::parse(token)?),
@@ -187,12 +204,6 @@ pub(crate) fn page(api: &Api, resource: &Resource, target: &Target, call: &Call)
             (all, position.version)
         }
         (None, Some(version)) => {
-            if version > api.store().version() {
-                return Err(ApiError::expired(format!(
-                    "Too large resource version: {version}, current: {}",
-                    api.store().version()
-                )));
-            }
             let found = api.store().list_at(&resource.bucket, namespace, version);
             (found.map_err(|why| ApiError::expired(why.to_string()))?, version)
         }
@@ -246,7 +257,7 @@ pub(crate) fn list(
         }
         Form::Table => {
             let include = table::Include::parse(call.query.get("includeObject"))?;
-            table::table(resource, &objects, include, page.meta, true)
+            table::table(resource, &objects, include, &page.meta, true)
         }
         Form::Metadata => {
             let items: Vec<Value> = objects.iter().map(metadata_only).collect();

@@ -105,7 +105,9 @@ pub(crate) fn fill_defaults(schema: &Value, value: &mut Value) {
         }
         Value::Array(items) => {
             if let Some(schema) = at(schema, &["items"]) {
-                items.iter_mut().for_each(|item| fill_defaults(schema, item));
+                for item in items {
+                    fill_defaults(schema, item);
+                }
             }
         }
         _ => {}

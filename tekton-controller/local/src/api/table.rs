@@ -77,7 +77,7 @@ pub(crate) fn table(
     resource: &Resource,
     objects: &[Value],
     include: Include,
-    meta: Value,
+    meta: &Value,
     with_columns: bool,
 ) -> Value {
     let now = jiff::Timestamp::now();

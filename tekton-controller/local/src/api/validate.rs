@@ -264,11 +264,9 @@ fn secret(value: &Value, faults: &mut Faults) {
                 ));
             }
         }
-        "kubernetes.io/basic-auth" => {
-            if !data.contains_key("username") && !data.contains_key("password") {
-                required("username", faults);
-                required("password", faults);
-            }
+        "kubernetes.io/basic-auth" if !data.contains_key("username") && !data.contains_key("password") => {
+            required("username", faults);
+            required("password", faults);
         }
         "kubernetes.io/ssh-auth" => {
             let empty = data
@@ -359,10 +357,8 @@ fn immutable(resource: &Resource, old: &Value, value: &Value, faults: &mut Fault
                 frozen(old, value, &["data"], faults);
             }
         }
-        ("", "ConfigMap") => {
-            if old.get("immutable").and_then(Value::as_bool) == Some(true) {
-                frozen(old, value, &["data", "binaryData"], faults);
-            }
+        ("", "ConfigMap") if old.get("immutable").and_then(Value::as_bool) == Some(true) => {
+            frozen(old, value, &["data", "binaryData"], faults);
         }
         ("", "Pod") => pod::changes(old, value, faults),
         ("rbac.authorization.k8s.io", _) => fixed(&["roleRef"]),

@@ -14,7 +14,7 @@ use rand::Rng as _;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::error::ApiError;
+use super::error::{ApiError, FieldFault};
 use super::json::set;
 use super::kinds::Resource;
 use super::negotiate::{Form, form};
@@ -58,6 +58,7 @@ pub(crate) fn watch(
         selector_fields = format!("metadata.name={}", target.name);
     }
     let selector = Selector::parse(query.get("labelSelector"), &selector_fields, resource)?;
+    check_options(call)?;
     let raw = query.get("resourceVersion");
     let start: u64 = if raw.is_empty() {
         0
@@ -96,6 +97,39 @@ pub(crate) fn watch(
         watch.reached = api.store().version();
     }
     Ok(Reply::stream(lines(watch)))
+}
+
+/// Options that contradict each other.
+fn check_options(call: &Call) -> Result<(), ApiError> {
+    const FIELD: &str = "resourceVersionMatch";
+    let (initial, matching) = (call.query.has("sendInitialEvents"), call.query.get(FIELD));
+    let mut faults = Vec::new();
+    if initial && matching != "NotOlderThan" {
+        let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+        faults.push(FieldFault::forbidden(FIELD, detail));
+    }
+    if !matching.is_empty() {
+        if !initial {
+            let detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+            faults.push(FieldFault::forbidden(FIELD, detail));
+        }
+        if matching != "NotOlderThan" {
+            faults.push(FieldFault::unsupported(
+                FIELD,
+                &json!(matching),
+                &["NotOlderThan"],
+            ));
+        }
+        if !call.query.get("continue").is_empty() {
+            let detail = "resourceVersionMatch is forbidden when continue is provided";
+            faults.push(FieldFault::forbidden(FIELD, detail));
+        }
+    }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(ApiError::invalid_kind("meta.k8s.io", "ListOptions", "", &faults))
+    }
 }
 
 fn lines(watch: Watch) -> impl Stream<Item = Result<Bytes, std::io::Error>> + Send + 'static {
@@ -222,7 +256,7 @@ impl Watch {
                 let meta =
                     json!({"resourceVersion": super::json::text(&object, &["metadata", "resourceVersion"])});
                 let first = !std::mem::replace(&mut self.columns_sent, true);
-                table::table(&self.resource, &[object], self.include, meta, first)
+                table::table(&self.resource, &[object], self.include, &meta, first)
             }
             Form::Metadata => read::metadata_only(&object),
             Form::Plain | Form::Discovery(_) => object,

@@ -175,7 +175,7 @@ pub(crate) fn create(
     set(&mut value, &["metadata", "uid"], uuid::Uuid::new_v4().to_string());
     set(&mut value, &["metadata", "creationTimestamp"], now());
     validate::on_create(resource, &value)?;
-    managed::record(resource, None, &mut value, options, "", source)?;
+    managed::record(resource, None, &mut value, options, "", source);
     let mut attempt = 0;
     loop {
         let name = text(&value, &["metadata", "name"]).to_owned();
@@ -336,7 +336,7 @@ impl Update<'_> {
         let resource = self.resource;
         let old = versions::served(resource, before, self.api.convert())?;
         self.check_identity(&old, &after)?;
-        self.keep_system_fields(&old, &mut after);
+        keep_system_fields(&old, &mut after);
         self.keep_other_parts(&old, &mut after);
         defaults::on_update(resource, &old, &mut after);
         if self.part == Part::Main {
@@ -364,7 +364,7 @@ impl Update<'_> {
             self.options,
             subresource,
             source,
-        )?;
+        );
         if same(&old, &after) {
             return Ok(Arc::clone(before));
         }
@@ -390,23 +390,6 @@ impl Update<'_> {
             return Err(ApiError::modified(self.resource, name));
         }
         Ok(())
-    }
-
-    fn keep_system_fields(self, old: &Value, after: &mut Value) {
-        for field in [
-            "uid",
-            "creationTimestamp",
-            "resourceVersion",
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "generation",
-        ] {
-            copy(old, after, &["metadata", field]);
-        }
-        remove(after, &["metadata", "selfLink"]);
-        if at(after, &["metadata", "generateName"]).is_none() {
-            copy(old, after, &["metadata", "generateName"]);
-        }
     }
 
     fn keep_other_parts(self, old: &Value, after: &mut Value) {
@@ -478,6 +461,24 @@ impl Update<'_> {
             return Ok(Arc::new(stored));
         }
         commit(self.api, self.resource, before, stored)
+    }
+}
+
+/// What only the server writes stays as it was.
+fn keep_system_fields(old: &Value, after: &mut Value) {
+    for field in [
+        "uid",
+        "creationTimestamp",
+        "resourceVersion",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "generation",
+    ] {
+        copy(old, after, &["metadata", field]);
+    }
+    remove(after, &["metadata", "selfLink"]);
+    if at(after, &["metadata", "generateName"]).is_none() {
+        copy(old, after, &["metadata", "generateName"]);
     }
 }
 

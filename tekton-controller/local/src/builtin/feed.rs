@@ -56,9 +56,9 @@ impl Feed {
                 .iter()
                 .map(|bucket| self.cluster.store().subscribe(bucket))
                 .collect();
-            signals.iter_mut().for_each(|signal| {
+            for signal in &mut signals {
                 signal.borrow_and_update();
-            });
+            }
             for bucket in &buckets {
                 self.collect(bucket, &mut news);
             }

@@ -4,7 +4,8 @@ use std::future::Future;
 use std::time::Duration;
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, PersistentVolumeClaim, ServiceAccount};
+use k8s_openapi::api::apps::v1::StatefulSet;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, PersistentVolumeClaim, Pod, ServiceAccount};
 use kube::api::{DeleteParams, PostParams, PropagationPolicy, WatchParams};
 use kube::{Api, Resource, ResourceExt as _};
 use serde::de::DeserializeOwned;
@@ -134,5 +135,35 @@ fn unused_claims_are_released() {
         assert_eq!(claim.finalizers(), ["kubernetes.io/pvc-protection"]);
         claims.delete("c", &DeleteParams::default()).await.unwrap();
         until(&claims, "c", |found| found.is_none()).await;
+    }));
+}
+
+#[test]
+fn a_stateful_set_makes_its_claims_and_pods() {
+    run(with_controllers(async |cluster| {
+        let sets: Api<StatefulSet> = Api::default_namespaced(cluster.client("default"));
+        let claim = json!({"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}}}});
+        let template = json!({"metadata": {"labels": {"a": "1"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+        create(
+            &sets,
+            json!({"metadata": {"name": "s"}, "spec": {"selector": {"matchLabels": {"a": "1"}},
+            "template": template, "volumeClaimTemplates": [claim]}}),
+        )
+        .await;
+        let pods: Api<Pod> = Api::default_namespaced(cluster.client("default"));
+        until(&pods, "s-0", |found| found.is_some()).await;
+        let claims: Api<PersistentVolumeClaim> = Api::default_namespaced(cluster.client("default"));
+        assert!(claims.get_opt("data-s-0").await.unwrap().is_some());
+        until(&sets, "s", |found| {
+            found
+                .unwrap()
+                .status
+                .as_ref()
+                .is_some_and(|status| status.replicas == 1)
+        })
+        .await;
+        sets.delete("s", &DeleteParams::default()).await.unwrap();
+        until(&pods, "s-0", |found| found.is_none()).await;
     }));
 }

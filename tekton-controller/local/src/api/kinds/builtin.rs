@@ -281,7 +281,7 @@ fn resource(&(group, version, kind, plural, short_names, flags): &Row) -> Resour
     let has = |flag: u8| flags & flag != 0;
     // Both Event groups show the same objects.
     let bucket = match (group, plural) {
-        ("", _) | ("events.k8s.io", _) => plural.to_owned(),
+        ("" | "events.k8s.io", _) => plural.to_owned(),
         _ => format!("{plural}.{group}"),
     };
     Resource {

@@ -85,7 +85,13 @@ fn merge_map(
                 let order = patch
                     .get(&format!("$setElementOrder/{key}"))
                     .and_then(Value::as_array);
-                Value::Array(merge_list(below, elements, old, items, order.map(Vec::as_slice))?)
+                Value::Array(merge_list(
+                    below,
+                    elements,
+                    &old,
+                    items,
+                    order.map(Vec::as_slice),
+                )?)
             }
             (_, other) => other.clone(),
         };
@@ -106,7 +112,7 @@ fn same_element(elements: Elements, one: &Value, other: &Value) -> bool {
 fn merge_list(
     shape: Shape,
     elements: Elements,
-    original: Vec<Value>,
+    original: &[Value],
     patch: &[Value],
     order: Option<&[Value]>,
 ) -> Result<Vec<Value>, ApiError> {
@@ -116,7 +122,7 @@ fn merge_list(
     let replace = patch
         .iter()
         .any(|item| text(item, &["$patch"]) == "replace" && elements != Elements::Set);
-    let mut merged = if replace { Vec::new() } else { original.clone() };
+    let mut merged = if replace { Vec::new() } else { original.to_vec() };
     for item in patch {
         let directive = text(item, &["$patch"]);
         if directive == "replace" {
@@ -162,7 +168,7 @@ fn merge_list(
             .cloned()
             .collect(),
     };
-    Ok(ordered(merged, &original, &wanted, elements))
+    Ok(ordered(merged, original, &wanted, elements))
 }
 
 /// Sorts merged elements: those of the patch in its order, the others in the original order,

@@ -52,10 +52,10 @@ pub(super) fn headings(resource: &Resource) -> Vec<Heading> {
         ("", "Service") => plain(&["Name", "Type", "Cluster-IP", "External-IP", "Port(s)", "Age"]),
         ("apps", "StatefulSet") => plain(&["Name", "Ready", "Age"]),
         ("coordination.k8s.io", "Lease") => plain(&["Name", "Holder", "Age"]),
-        ("", "LimitRange") => plain(&["Name", "Created At"]),
-        ("rbac.authorization.k8s.io", "Role" | "ClusterRole") => plain(&["Name", "Created At"]),
+        ("", "LimitRange")
+        | ("rbac.authorization.k8s.io", "Role" | "ClusterRole")
+        | ("apiextensions.k8s.io", _) => plain(&["Name", "Created At"]),
         ("rbac.authorization.k8s.io", _) => plain(&["Name", "Role", "Age"]),
-        ("apiextensions.k8s.io", _) => plain(&["Name", "Created At"]),
         _ => plain(&["Name", "Age"]),
     }
 }

@@ -108,7 +108,7 @@ fn facts(pod: &Value) -> Facts {
         .iter()
         .any(|one| text(one, &["type"]) == "PodScheduled" && text(one, &["reason"]) == "SchedulingGated");
     if gated {
-        facts.reason = "SchedulingGated".to_owned();
+        "SchedulingGated".clone_into(&mut facts.reason);
     }
     let initialising = init_facts(pod, &mut facts);
     if !initialising || is_initialised(pod) {
