@@ -20,6 +20,11 @@ const CHECK_WATCHED: Duration = Duration::from_secs(1);
 /// How often to look where it cannot.
 const CHECK_UNWATCHED: Duration = Duration::from_millis(50);
 
+/// How often to look in the beginning, and how long. The kernel takes some ten milliseconds to give up a watch,
+/// which a short step need not pay for.
+const CHECK_FIRST: Duration = Duration::from_millis(10);
+const FIRST: Duration = Duration::from_millis(200);
+
 /// What it takes for a file to count as there.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Expect {
@@ -85,16 +90,17 @@ pub(crate) fn wait(
 #[derive(Debug)]
 pub(crate) struct Watch {
     file: PathBuf,
+    begin: Instant,
     inotify: Option<Inotify>,
     watched: Option<PathBuf>,
 }
 
 impl Watch {
     pub(crate) fn new(file: &Path) -> Self {
-        let inotify = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK).ok();
         Self {
             file: file.to_owned(),
-            inotify,
+            begin: Instant::now(),
+            inotify: None,
             watched: None,
         }
     }
@@ -103,6 +109,12 @@ impl Watch {
     ///
     /// Has to come before each look at the file: what changes after the look is then told.
     pub(crate) fn refresh(&mut self) {
+        if self.begin.elapsed() < FIRST {
+            return;
+        }
+        if self.inotify.is_none() {
+            self.inotify = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK).ok();
+        }
         let Some(inotify) = &self.inotify else { return };
         while inotify.read_events().is_ok_and(|events| !events.is_empty()) {}
         let flags = AddWatchFlags::IN_CREATE
@@ -143,7 +155,9 @@ impl Watch {
 
     /// How long to rely on the kernel before the next look.
     pub(crate) fn check_interval(&self) -> Duration {
-        if self.as_fd().is_some() {
+        if self.begin.elapsed() < FIRST {
+            CHECK_FIRST
+        } else if self.as_fd().is_some() {
             CHECK_WATCHED
         } else {
             CHECK_UNWATCHED

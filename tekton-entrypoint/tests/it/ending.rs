@@ -93,6 +93,7 @@ fn cancellation_kills_at_once() {
             .spawn()
             .unwrap();
         place.until("work/begun");
+        std::thread::sleep(Duration::from_millis(300));
         let begin = Instant::now();
         place.put("tekton/downward/cancel", "CANCEL");
         let left = finish(child);
