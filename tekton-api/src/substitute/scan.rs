@@ -19,7 +19,9 @@ static PARAM_INDEX: LazyLock<Option<Regex>> = LazyLock::new(|| {
         .ok()
 });
 
-/// Compiled patterns by prefix; a prefix is one of a dozen texts of this crate.
+/// Most patterns that are kept.
+const MOST_PATTERNS: usize = 256;
+/// Compiled patterns by prefix: a dozen texts of this crate, and those made of names of object parameters.
 static BY_PREFIX: Mutex<BTreeMap<String, Option<Arc<Regex>>>> = Mutex::new(BTreeMap::new());
 
 /// `$(name)` → `name`: one leading `$(` and one trailing `)` are dropped where they stand.
@@ -190,6 +192,9 @@ fn compiled(pattern: &str) -> Option<Arc<Regex>> {
     let mut cache = BY_PREFIX.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = cache.get(pattern) {
         return known.clone();
+    }
+    if cache.len() >= MOST_PATTERNS {
+        cache.clear();
     }
     let regex = Regex::new(pattern).ok().map(Arc::new);
     cache.insert(pattern.to_owned(), regex.clone());
