@@ -39,6 +39,7 @@ use kube::{Api, Client};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
 
 use context::{Context, Settings};
 use objects_watch::{Change, watch_all};
@@ -53,6 +54,9 @@ pub use state_dir::StateDir;
 
 /// How long an attempt with one kind of isolation may take.
 const ATTEMPT: Duration = Duration::from_secs(10);
+
+/// How long the shims of killed containers are awaited when the node ends.
+const LAST_WAIT: Duration = Duration::from_secs(5);
 
 /// How a node is set up.
 #[derive(Clone, Debug, Default)]
@@ -108,10 +112,13 @@ impl Node {
     /// Starts a node for the pods behind `client`.
     pub async fn start(client: Client, options: NodeOptions) -> Result<Self, NodeError> {
         let base = options.state.clone();
-        let state = tokio::task::spawn_blocking(move || StateDir::create(base.as_deref())).await.map_err(io::Error::other)??;
+        let state = tokio::task::spawn_blocking(move || StateDir::create(base.as_deref()))
+            .await
+            .map_err(io::Error::other)??;
         let shim = ShimProgram {
             program: options.shim.map_or_else(std::env::current_exe, Ok)?,
             instance: state.instance().to_owned(),
+            shims: TaskTracker::new(),
         };
         let isolation = choose_isolation(options.isolation, &shim, &state).await?;
         tracing::info!(%isolation, state = %state.path().display(), "pods run as processes of this machine");
@@ -125,7 +132,10 @@ impl Node {
             claims: options.claims.unwrap_or_else(|| state.path().join("claims")),
             dir: state.path().to_owned(),
             api: options.api,
-            search_path: variable("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+            search_path: variable(
+                "PATH",
+                "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            ),
             home: variable("HOME", "/"),
         });
         register::register(&client, &settings.facts).await?;
@@ -133,14 +143,36 @@ impl Node {
         let (stop, stopped) = watch::channel(false);
         let (changed, changes) = watch::channel(0);
         let tasks = vec![
-            tokio::spawn(count_changes(Api::<ConfigMap>::all(client.clone()), changed.clone())),
+            tokio::spawn(count_changes(
+                Api::<ConfigMap>::all(client.clone()),
+                changed.clone(),
+            )),
             tokio::spawn(count_changes(Api::<Secret>::all(client.clone()), changed.clone())),
-            tokio::spawn(count_changes(Api::<PersistentVolumeClaim>::all(client.clone()), changed)),
-            tokio::spawn(crate::builtin::claims::run(client.clone(), settings.claims.clone())),
+            tokio::spawn(count_changes(
+                Api::<PersistentVolumeClaim>::all(client.clone()),
+                changed,
+            )),
+            tokio::spawn(crate::builtin::claims::run(
+                client.clone(),
+                settings.claims.clone(),
+            )),
         ];
-        let context = Context { client, settings: settings.clone(), logs: logs.clone(), changes, stop: stopped };
+        let context = Context {
+            client,
+            settings: settings.clone(),
+            logs: logs.clone(),
+            changes,
+            stop: stopped,
+        };
         let pods = tokio::spawn(live_through_pods(context));
-        Ok(Self { settings, logs, stop, tasks, pods, state: Some(state) })
+        Ok(Self {
+            settings,
+            logs,
+            stop,
+            tasks,
+            pods,
+            state: Some(state),
+        })
     }
 
     /// How containers are kept apart from the host.
@@ -167,6 +199,9 @@ impl Node {
     pub async fn shutdown(mut self) {
         self.stop.send(true).ok();
         (&mut self.pods).await.ok();
+        let shims = &self.settings.shim.shims;
+        shims.close();
+        timeout(LAST_WAIT, shims.wait()).await.ok();
         for task in self.tasks.drain(..) {
             task.abort();
             task.await.ok();
@@ -185,7 +220,11 @@ impl Drop for Node {
 }
 
 /// The best isolation that works, or the one asked for.
-async fn choose_isolation(wanted: Option<Isolation>, shim: &ShimProgram, state: &StateDir) -> Result<Isolation, NodeError> {
+async fn choose_isolation(
+    wanted: Option<Isolation>,
+    shim: &ShimProgram,
+    state: &StateDir,
+) -> Result<Isolation, NodeError> {
     if let Some(wanted) = wanted {
         return match attempt(wanted, shim, state).await? {
             Ok(()) => Ok(wanted),
@@ -202,10 +241,20 @@ async fn choose_isolation(wanted: Option<Isolation>, shim: &ShimProgram, state: 
 }
 
 /// Builds the root of a container that runs nothing.
-async fn attempt(isolation: Isolation, shim: &ShimProgram, state: &StateDir) -> io::Result<Result<(), String>> {
+async fn attempt(
+    isolation: Isolation,
+    shim: &ShimProgram,
+    state: &StateDir,
+) -> io::Result<Result<(), String>> {
     let directory = state.path().join(format!("attempt-{isolation}"));
     std::fs::create_dir_all(&directory)?;
-    let launch = Launch { isolation, directory: directory.clone(), hostname: "attempt".to_owned(), probe: true, ..Launch::default() };
+    let launch = Launch {
+        isolation,
+        directory: directory.clone(),
+        hostname: "attempt".to_owned(),
+        probe: true,
+        ..Launch::default()
+    };
     let mut process = Process::start(shim, &launch)?;
     let outcome = match timeout(ATTEMPT, process.reports.recv()).await {
         Ok(Some(Report::Exited { code: 0 })) => Ok(()),
@@ -242,22 +291,26 @@ async fn live_through_pods(context: Context) {
         };
         match change {
             None => break,
-            Some(Change::Deleted(pod)) => drop(updates.remove(pod.metadata.uid.as_deref().unwrap_or_default())),
-            Some(Change::Applied(pod)) => match pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) {
-                None | Some("") => register::bind(&context.client, &pod, &context.settings.facts).await,
-                Some(node) if node == context.settings.facts.name => {
-                    let uid = pod.metadata.uid.clone().unwrap_or_default();
-                    let pod = Arc::new(pod);
-                    if let Some(update) = updates.get(&uid) {
-                        update.send(Some(pod)).ok();
-                    } else if !is_over(&pod) {
-                        let (sender, receiver) = watch::channel(Some(pod.clone()));
-                        updates.insert(uid, sender);
-                        lives.spawn(pod_life::live(context.clone(), pod, receiver));
+            Some(Change::Deleted(pod)) => {
+                drop(updates.remove(pod.metadata.uid.as_deref().unwrap_or_default()))
+            }
+            Some(Change::Applied(pod)) => {
+                match pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) {
+                    None | Some("") => register::bind(&context.client, &pod, &context.settings.facts).await,
+                    Some(node) if node == context.settings.facts.name => {
+                        let uid = pod.metadata.uid.clone().unwrap_or_default();
+                        let pod = Arc::new(pod);
+                        if let Some(update) = updates.get(&uid) {
+                            update.send(Some(pod)).ok();
+                        } else if !is_over(&pod) {
+                            let (sender, receiver) = watch::channel(Some(pod.clone()));
+                            updates.insert(uid, sender);
+                            lives.spawn(pod_life::live(context.clone(), pod, receiver));
+                        }
                     }
+                    Some(_) => {}
                 }
-                Some(_) => {}
-            },
+            }
         }
     }
     updates.clear();

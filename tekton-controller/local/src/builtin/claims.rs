@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use k8s_openapi::api::core::v1::{
-    HostPathVolumeSource, ObjectReference, PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimStatus, PersistentVolumeSpec,
+    HostPathVolumeSource, ObjectReference, PersistentVolume, PersistentVolumeClaim,
+    PersistentVolumeClaimStatus, PersistentVolumeSpec,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
@@ -41,7 +42,10 @@ pub async fn run(client: Client, root: PathBuf) {
             Change::Deleted(claim) => {
                 if let Some(dir) = known.remove(claim.metadata.uid.as_deref().unwrap_or_default()) {
                     let volumes: Api<PersistentVolume> = Api::all(client.clone());
-                    volumes.delete(&volume_name(&claim), &DeleteParams::default()).await.ok();
+                    volumes
+                        .delete(&volume_name(&claim), &DeleteParams::default())
+                        .await
+                        .ok();
                     tokio::task::spawn_blocking(move || crate::node::state_dir::remove_tree(&dir));
                 }
             }
@@ -51,7 +55,12 @@ pub async fn run(client: Client, root: PathBuf) {
 
 async fn bind(client: &Client, claim: &PersistentVolumeClaim, dir: &Path) -> Result<(), kube::Error> {
     let bound = claim.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Bound");
-    let (Some(name), Some(namespace)) = (claim.metadata.name.as_deref(), claim.metadata.namespace.as_deref()) else { return Ok(()) };
+    let (Some(name), Some(namespace)) = (
+        claim.metadata.name.as_deref(),
+        claim.metadata.namespace.as_deref(),
+    ) else {
+        return Ok(());
+    };
     if bound || claim.metadata.deletion_timestamp.is_some() {
         return Ok(());
     }
@@ -59,7 +68,10 @@ async fn bind(client: &Client, claim: &PersistentVolumeClaim, dir: &Path) -> Res
     let spec = claim.spec.clone().unwrap_or_default();
     let capacity = spec.resources.and_then(|resources| resources.requests);
     let volume = PersistentVolume {
-        metadata: ObjectMeta { name: Some(volume_name.clone()), ..ObjectMeta::default() },
+        metadata: ObjectMeta {
+            name: Some(volume_name.clone()),
+            ..ObjectMeta::default()
+        },
         spec: Some(PersistentVolumeSpec {
             access_modes: spec.access_modes.clone(),
             capacity: capacity.clone(),
@@ -71,7 +83,10 @@ async fn bind(client: &Client, claim: &PersistentVolumeClaim, dir: &Path) -> Res
                 uid: claim.metadata.uid.clone(),
                 ..ObjectReference::default()
             }),
-            host_path: Some(HostPathVolumeSource { path: dir.to_string_lossy().into_owned(), type_: Some("DirectoryOrCreate".to_owned()) }),
+            host_path: Some(HostPathVolumeSource {
+                path: dir.to_string_lossy().into_owned(),
+                type_: Some("DirectoryOrCreate".to_owned()),
+            }),
             persistent_volume_reclaim_policy: Some("Delete".to_owned()),
             storage_class_name: spec.storage_class_name.clone(),
             volume_mode: Some("Filesystem".to_owned()),
@@ -84,15 +99,33 @@ async fn bind(client: &Client, claim: &PersistentVolumeClaim, dir: &Path) -> Res
         Err(kube::Error::Api(error)) if error.code == 409 => {}
         result => drop(result?),
     }
-    volumes.patch_status(&volume_name, &PatchParams::default(), &Patch::Merge(json!({ "status": { "phase": "Bound" } }))).await?;
+    volumes
+        .patch_status(
+            &volume_name,
+            &PatchParams::default(),
+            &Patch::Merge(json!({ "status": { "phase": "Bound" } })),
+        )
+        .await?;
     let claims: Api<PersistentVolumeClaim> = Api::namespaced(client.clone(), namespace);
-    claims.patch(name, &PatchParams::default(), &Patch::Merge(json!({ "spec": { "volumeName": volume_name } }))).await?;
+    claims
+        .patch(
+            name,
+            &PatchParams::default(),
+            &Patch::Merge(json!({ "spec": { "volumeName": volume_name } })),
+        )
+        .await?;
     let status = PersistentVolumeClaimStatus {
         phase: Some("Bound".to_owned()),
         access_modes: spec.access_modes,
         capacity,
         ..PersistentVolumeClaimStatus::default()
     };
-    claims.patch_status(name, &PatchParams::default(), &Patch::Merge(json!({ "status": status }))).await?;
+    claims
+        .patch_status(
+            name,
+            &PatchParams::default(),
+            &Patch::Merge(json!({ "status": status })),
+        )
+        .await?;
     Ok(())
 }

@@ -54,9 +54,25 @@ pub(super) struct ConfigProblem(pub String);
 
 /// Makes the private directory of a container and says how it is started.
 pub(super) fn launch(container: &Container, around: &Surroundings<'_>) -> Result<Launch, ConfigProblem> {
-    let env = environment(around.pod, container, around.node, around.sources, around.base_env.to_vec()).map_err(ConfigProblem)?;
-    let image = container.image.as_ref().and_then(|image| around.images.get(image));
-    let words = |texts: &Option<Vec<String>>| texts.iter().flatten().map(|text| expand(text, &env)).collect::<Vec<_>>();
+    let env = environment(
+        around.pod,
+        container,
+        around.node,
+        around.sources,
+        around.base_env.to_vec(),
+    )
+    .map_err(ConfigProblem)?;
+    let image = container
+        .image
+        .as_ref()
+        .and_then(|image| around.images.get(image));
+    let words = |texts: &Option<Vec<String>>| {
+        texts
+            .iter()
+            .flatten()
+            .map(|text| expand(text, &env))
+            .collect::<Vec<_>>()
+    };
     let argv = argv(image, &words(&container.command), &words(&container.args));
     let failed = |e: io::Error| ConfigProblem(format!("prepare container directory: {e}"));
     prepare(around.directory).map_err(failed)?;
@@ -65,7 +81,9 @@ pub(super) fn launch(container: &Container, around: &Surroundings<'_>) -> Result
         isolation: around.isolation,
         directory: around.directory.to_owned(),
         hostname: around.pod.metadata.name.clone().unwrap_or_default(),
-        closed_to: image.map(|_| binds.iter().map(|bind| bind.target.clone()).collect()).unwrap_or_default(),
+        closed_to: image
+            .map(|_| binds.iter().map(|bind| bind.target.clone()).collect())
+            .unwrap_or_default(),
         mounts: binds,
         argv,
         env,
@@ -85,11 +103,11 @@ pub(super) fn launch(container: &Container, around: &Surroundings<'_>) -> Result
 }
 
 /// Replaces paths in the command of a probe or hook.
-pub(super) fn probe_command(launch: &Launch, around: &Surroundings<'_>, command: &[String]) -> Vec<String> {
+pub(super) fn probe_command(launch: &Launch, pod_dir: &Path, command: &[String]) -> Vec<String> {
     if launch.isolation != Isolation::None {
         return command.to_vec();
     }
-    let map = path_map(&launch.mounts, around.pod_dir);
+    let map = path_map(&launch.mounts, pod_dir);
     command.iter().map(|word| map.text(word)).collect()
 }
 
@@ -110,15 +128,32 @@ fn prepare(directory: &Path) -> io::Result<()> {
 }
 
 /// Volumes, files of the image and the file for the last words.
-fn all_binds(container: &Container, image: Option<&BuiltinImage>, around: &Surroundings<'_>, env: &[(String, String)]) -> Result<Vec<Bind>, String> {
+fn all_binds(
+    container: &Container,
+    image: Option<&BuiltinImage>,
+    around: &Surroundings<'_>,
+    env: &[(String, String)],
+) -> Result<Vec<Bind>, String> {
     let mut all: Vec<Bind> = image
         .iter()
         .flat_map(|image| &image.files)
-        .map(|(target, source)| Bind { source: source.clone(), target: target.clone(), read_only: true })
+        .map(|(target, source)| Bind {
+            source: source.clone(),
+            target: target.clone(),
+            read_only: true,
+        })
         .collect();
     all.extend(binds(container, around.places, env)?);
-    let path = container.termination_message_path.as_deref().filter(|path| !path.is_empty()).unwrap_or(TERMINATION_LOG);
-    all.push(Bind { source: termination_log(around.directory), target: PathBuf::from(path), read_only: false });
+    let path = container
+        .termination_message_path
+        .as_deref()
+        .filter(|path| !path.is_empty())
+        .unwrap_or(TERMINATION_LOG);
+    all.push(Bind {
+        source: termination_log(around.directory),
+        target: PathBuf::from(path),
+        read_only: false,
+    });
     Ok(all)
 }
 
@@ -126,9 +161,17 @@ fn set_identity(launch: &mut Launch, pod: &Pod, container: &Container) {
     let own = container.security_context.as_ref();
     let shared = pod.spec.as_ref().and_then(|spec| spec.security_context.as_ref());
     let number = |id: Option<i64>| id.and_then(|id| u32::try_from(id).ok());
-    launch.user = number(own.and_then(|c| c.run_as_user).or(shared.and_then(|c| c.run_as_user)));
-    launch.group = number(own.and_then(|c| c.run_as_group).or(shared.and_then(|c| c.run_as_group)));
-    let more = shared.iter().flat_map(|c| c.supplemental_groups.iter().flatten().copied().chain(c.fs_group));
+    launch.user = number(
+        own.and_then(|c| c.run_as_user)
+            .or(shared.and_then(|c| c.run_as_user)),
+    );
+    launch.group = number(
+        own.and_then(|c| c.run_as_group)
+            .or(shared.and_then(|c| c.run_as_group)),
+    );
+    let more = shared
+        .iter()
+        .flat_map(|c| c.supplemental_groups.iter().flatten().copied().chain(c.fs_group));
     launch.groups = more.filter_map(|id| u32::try_from(id).ok()).collect();
     launch.privileged = own.and_then(|c| c.privileged) == Some(true);
     launch.read_only_root = own.and_then(|c| c.read_only_root_filesystem) == Some(true);
@@ -136,12 +179,15 @@ fn set_identity(launch: &mut Launch, pod: &Pod, container: &Container) {
 
 /// Which paths are replaced by what, without namespaces.
 fn path_map(mounts: &[Bind], pod_dir: &Path) -> PathMap {
-    let mut map = PathMap::default();
+    let mut map = PathMap::below(pod_dir);
     for bind in mounts {
         map.add(&bind.target, &bind.source);
     }
     for root in POD_ROOTS {
-        map.add(Path::new(root), &pod_dir.join("root").join(root.trim_start_matches('/')));
+        map.add(
+            Path::new(root),
+            &pod_dir.join("root").join(root.trim_start_matches('/')),
+        );
     }
     map
 }
@@ -153,13 +199,28 @@ fn replace_paths(launch: &mut Launch, around: &Surroundings<'_>) -> io::Result<(
     }
     for bind in &mut launch.mounts {
         // A file of an image keeps its name, by which a program with several faces knows what it shall do.
-        if around.places.values().all(|place| !bind.source.starts_with(&place.path)) && bind.read_only {
-            let link = around.directory.join("image").join(bind.target.strip_prefix("/").unwrap_or(&bind.target));
+        if around
+            .places
+            .values()
+            .all(|place| !bind.source.starts_with(&place.path))
+            && bind.read_only
+        {
+            let link = around
+                .directory
+                .join("image")
+                .join(bind.target.strip_prefix("/").unwrap_or(&bind.target));
             link_to(&bind.source, &link)?;
             bind.source = link;
-        } else if POD_ROOTS.iter().any(|top| bind.target.starts_with(top) && bind.target != Path::new(top)) {
+        } else if POD_ROOTS
+            .iter()
+            .any(|top| bind.target.starts_with(top) && bind.target != Path::new(top))
+        {
             // Seen when the directory above is listed; without effect where a mounted volume is above.
-            link_to(&bind.source, &root.join(bind.target.strip_prefix("/").unwrap_or(&bind.target))).ok();
+            link_to(
+                &bind.source,
+                &root.join(bind.target.strip_prefix("/").unwrap_or(&bind.target)),
+            )
+            .ok();
         }
     }
     let map = path_map(&launch.mounts, around.pod_dir);
@@ -178,7 +239,10 @@ fn replace_paths(launch: &mut Launch, around: &Surroundings<'_>) -> io::Result<(
         map.path(&launch.cwd)
     };
     if !launch.env.iter().any(|(name, _)| name == "TMPDIR") {
-        launch.env.push(("TMPDIR".to_owned(), around.directory.join("tmp").to_string_lossy().into_owned()));
+        launch.env.push((
+            "TMPDIR".to_owned(),
+            around.directory.join("tmp").to_string_lossy().into_owned(),
+        ));
     }
     Ok(())
 }
@@ -202,18 +266,27 @@ fn link_to(to: &Path, link: &Path) -> io::Result<()> {
 }
 
 /// Replaces paths in the scripts which an init container has put into empty directories, without namespaces.
-pub(super) fn replace_in_scripts(around: &Surroundings<'_>) -> io::Result<()> {
-    let Some(spec) = around.pod.spec.as_ref() else { return Ok(()) };
-    let mut map = PathMap::default();
-    for container in spec.containers.iter().chain(spec.init_containers.iter().flatten()) {
-        for bind in binds(container, around.places, &[]).unwrap_or_default() {
+pub(super) fn replace_in_scripts(pod: &Pod, places: &Places, pod_dir: &Path) -> io::Result<()> {
+    let Some(spec) = pod.spec.as_ref() else {
+        return Ok(());
+    };
+    let mut map = PathMap::below(pod_dir);
+    for container in spec
+        .containers
+        .iter()
+        .chain(spec.init_containers.iter().flatten())
+    {
+        for bind in binds(container, places, &[]).unwrap_or_default() {
             map.add(&bind.target, &bind.source);
         }
     }
     for root in POD_ROOTS {
-        map.add(Path::new(root), &around.pod_dir.join("root").join(root.trim_start_matches('/')));
+        map.add(
+            Path::new(root),
+            &pod_dir.join("root").join(root.trim_start_matches('/')),
+        );
     }
-    for place in around.places.values().filter(|place| place.scratch) {
+    for place in places.values().filter(|place| place.scratch) {
         replace_in_directory(&place.path, &map, 8)?;
     }
     Ok(())

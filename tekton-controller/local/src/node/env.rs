@@ -25,7 +25,12 @@ pub(super) fn references<'a>(containers: impl Iterator<Item = &'a Container>) ->
             maps.extend(from.config_map_ref.as_ref().map(|r| r.name.clone()));
             secrets.extend(from.secret_ref.as_ref().map(|r| r.name.clone()));
         }
-        for source in container.env.iter().flatten().filter_map(|var| var.value_from.as_ref()) {
+        for source in container
+            .env
+            .iter()
+            .flatten()
+            .filter_map(|var| var.value_from.as_ref())
+        {
             maps.extend(source.config_map_key_ref.as_ref().map(|r| r.name.clone()));
             secrets.extend(source.secret_key_ref.as_ref().map(|r| r.name.clone()));
         }
@@ -58,7 +63,14 @@ pub(super) fn environment(
         if let Some(wanted) = &from.secret_ref {
             match sources.secrets.get(&wanted.name) {
                 Some(secret) => {
-                    vars.extend(prefix, secret.data.iter().flatten().map(|(k, v)| (k, String::from_utf8_lossy(&v.0).into_owned())));
+                    vars.extend(
+                        prefix,
+                        secret
+                            .data
+                            .iter()
+                            .flatten()
+                            .map(|(k, v)| (k, String::from_utf8_lossy(&v.0).into_owned())),
+                    );
                 }
                 None if wanted.optional == Some(true) => {}
                 None => return Err(format!("secret \"{}\" not found", wanted.name)),
@@ -77,27 +89,47 @@ pub(super) fn environment(
     Ok(vars.list)
 }
 
-fn source_value(pod: &Pod, container: &Container, node: &NodeFacts, sources: &Sources, from: &EnvVarSource) -> Result<Option<String>, String> {
+fn source_value(
+    pod: &Pod,
+    container: &Container,
+    node: &NodeFacts,
+    sources: &Sources,
+    from: &EnvVarSource,
+) -> Result<Option<String>, String> {
     let namespace = pod.metadata.namespace.as_deref().unwrap_or_default();
     if let Some(wanted) = &from.config_map_key_ref {
         let optional = wanted.optional == Some(true);
         let Some(map) = sources.config_maps.get(&wanted.name) else {
-            return if optional { Ok(None) } else { Err(format!("configmap \"{}\" not found", wanted.name)) };
+            return if optional {
+                Ok(None)
+            } else {
+                Err(format!("configmap \"{}\" not found", wanted.name))
+            };
         };
         let value = map.data.as_ref().and_then(|data| data.get(&wanted.key)).cloned();
         return match value {
-            None if !optional => Err(format!("couldn't find key {} in ConfigMap {namespace}/{}", wanted.key, wanted.name)),
+            None if !optional => Err(format!(
+                "couldn't find key {} in ConfigMap {namespace}/{}",
+                wanted.key, wanted.name
+            )),
             value => Ok(value),
         };
     }
     if let Some(wanted) = &from.secret_key_ref {
         let optional = wanted.optional == Some(true);
         let Some(secret) = sources.secrets.get(&wanted.name) else {
-            return if optional { Ok(None) } else { Err(format!("secret \"{}\" not found", wanted.name)) };
+            return if optional {
+                Ok(None)
+            } else {
+                Err(format!("secret \"{}\" not found", wanted.name))
+            };
         };
         let value = secret.data.as_ref().and_then(|data| data.get(&wanted.key));
         return match value {
-            None if !optional => Err(format!("couldn't find key {} in Secret {namespace}/{}", wanted.key, wanted.name)),
+            None if !optional => Err(format!(
+                "couldn't find key {} in Secret {namespace}/{}",
+                wanted.key, wanted.name
+            )),
             value => Ok(value.map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned())),
         };
     }
@@ -163,7 +195,12 @@ mod tests {
     use serde_json::json;
 
     fn node() -> NodeFacts {
-        NodeFacts { name: "local".into(), address: "127.0.0.1".into(), cpu_milli: 2000, memory: 1 << 30 }
+        NodeFacts {
+            name: "local".into(),
+            address: "127.0.0.1".into(),
+            cpu_milli: 2000,
+            memory: 1 << 30,
+        }
     }
 
     fn of(container: serde_json::Value, sources: &Sources) -> Result<Vec<(String, String)>, String> {
@@ -171,13 +208,30 @@ mod tests {
         let mut pod = Pod::default();
         pod.metadata.name = Some("p".into());
         pod.metadata.namespace = Some("ns".into());
-        environment(&pod, &container, &node(), sources, vec![("PATH".into(), "/bin".into())])
+        environment(
+            &pod,
+            &container,
+            &node(),
+            sources,
+            vec![("PATH".into(), "/bin".into())],
+        )
     }
 
     #[test]
     fn expands_as_the_kubelet_does() {
-        let vars = [("A".to_owned(), "1".to_owned()), ("B".to_owned(), "$(A)".to_owned())];
-        for (text, want) in [("$(A)", "1"), ("$$(A)", "$(A)"), ("x$(B)y", "x$(A)y"), ("$(C)", "$(C)"), ("$A $", "$A $"), ("$(A", "$(A"), ("$$$(A)", "$1")] {
+        let vars = [
+            ("A".to_owned(), "1".to_owned()),
+            ("B".to_owned(), "$(A)".to_owned()),
+        ];
+        for (text, want) in [
+            ("$(A)", "1"),
+            ("$$(A)", "$(A)"),
+            ("x$(B)y", "x$(A)y"),
+            ("$(C)", "$(C)"),
+            ("$A $", "$A $"),
+            ("$(A", "$(A"),
+            ("$$$(A)", "$1"),
+        ] {
             assert_eq!(expand(text, &vars), want, "{text}");
         }
     }
@@ -185,7 +239,10 @@ mod tests {
     #[test]
     fn later_definitions_win_and_see_earlier_ones() {
         let mut sources = Sources::default();
-        sources.config_maps.insert("m".into(), serde_json::from_value(json!({"data": {"K": "v", "PATH": "/m"}})).unwrap());
+        sources.config_maps.insert(
+            "m".into(),
+            serde_json::from_value(json!({"data": {"K": "v", "PATH": "/m"}})).unwrap(),
+        );
         let env = of(
             json!({"name": "c", "envFrom": [{"prefix": "P_", "configMapRef": {"name": "m"}}], "env": [
                 {"name": "X", "value": "$(P_K)-$(PATH)"}, {"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
@@ -206,14 +263,28 @@ mod tests {
         let mut sources = Sources::default();
         sources.secrets.insert("s".into(), Secret::default());
         for (source, message) in [
-            (json!({"configMapKeyRef": {"name": "m", "key": "k"}}), "configmap \"m\" not found"),
-            (json!({"secretKeyRef": {"name": "x", "key": "k"}}), "secret \"x\" not found"),
-            (json!({"secretKeyRef": {"name": "s", "key": "k"}}), "couldn't find key k in Secret ns/s"),
+            (
+                json!({"configMapKeyRef": {"name": "m", "key": "k"}}),
+                "configmap \"m\" not found",
+            ),
+            (
+                json!({"secretKeyRef": {"name": "x", "key": "k"}}),
+                "secret \"x\" not found",
+            ),
+            (
+                json!({"secretKeyRef": {"name": "s", "key": "k"}}),
+                "couldn't find key k in Secret ns/s",
+            ),
         ] {
             let container = json!({"name": "c", "env": [{"name": "V", "valueFrom": source}]});
             assert_eq!(of(container, &sources).unwrap_err(), message);
         }
         let optional = json!({"name": "c", "env": [{"name": "V", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k", "optional": true}}}]});
-        assert!(!of(optional, &sources).unwrap().iter().any(|(name, _)| name == "V"));
+        assert!(
+            !of(optional, &sources)
+                .unwrap()
+                .iter()
+                .any(|(name, _)| name == "V")
+        );
     }
 }

@@ -47,6 +47,9 @@ impl FromStr for Isolation {
     type Err = UnknownIsolation;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|way| way.as_str() == text).ok_or_else(|| UnknownIsolation(text.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|way| way.as_str() == text)
+            .ok_or_else(|| UnknownIsolation(text.to_owned()))
     }
 }

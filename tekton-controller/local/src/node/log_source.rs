@@ -1,7 +1,7 @@
 //! The node's logs as the API asks for them.
 
-use futures::future::BoxFuture;
 use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 
 use super::logs::{LogQuery, Logs};
@@ -23,9 +23,17 @@ impl LogSource for Logs {
 }
 
 fn query(request: &LogRequest) -> Result<LogQuery, LogError> {
-    let since_time = request.since_time.as_deref().map(str::parse::<Timestamp>).transpose();
+    let since_time = request
+        .since_time
+        .as_deref()
+        .map(str::parse::<Timestamp>)
+        .transpose();
     let since_time = since_time.map_err(|error| LogError::Failed(format!("sinceTime: {error}")))?;
-    let since_seconds = request.since_seconds.and_then(|seconds| Timestamp::now().checked_sub(SignedDuration::from_secs(seconds)).ok());
+    let since_seconds = request.since_seconds.and_then(|seconds| {
+        Timestamp::now()
+            .checked_sub(SignedDuration::from_secs(seconds))
+            .ok()
+    });
     let number = |value: Option<u64>| value.map(|value| usize::try_from(value).unwrap_or(usize::MAX));
     Ok(LogQuery {
         follow: request.follow,

@@ -61,24 +61,39 @@ struct Progress {
 
 impl Logs {
     /// Begins the log of a run of a container.
-    pub(super) fn begin(&self, namespace: &str, pod: &str, container: &str, dir: &Path) -> io::Result<LogWriter> {
+    pub(super) fn begin(
+        &self,
+        namespace: &str,
+        pod: &str,
+        container: &str,
+        dir: &Path,
+    ) -> io::Result<LogWriter> {
         fs::create_dir_all(dir)?;
         let mut pods = self.pods.lock().unwrap_or_else(PoisonError::into_inner);
         let logs = pods.entry((namespace.to_owned(), pod.to_owned())).or_default();
         if logs.dir != dir {
             // A new pod of the same name.
-            *logs = PodLogs { dir: dir.to_owned(), runs: BTreeMap::new() };
+            *logs = PodLogs {
+                dir: dir.to_owned(),
+                runs: BTreeMap::new(),
+            };
         }
         let runs = logs.runs.entry(container.to_owned()).or_default();
         let path = dir.join(format!("{container}-{}.log", runs.len()));
         let (sender, progress) = watch::channel(Progress::default());
-        runs.push(Run { path: path.clone(), progress });
+        runs.push(Run {
+            path: path.clone(),
+            progress,
+        });
         // Only the last two runs can be asked for.
         if let Some(old) = runs.len().checked_sub(3).and_then(|index| runs.get(index)) {
             fs::remove_file(&old.path).ok();
         }
         let file = File::options().create(true).append(true).open(path)?;
-        Ok(LogWriter { sink: Arc::new(Mutex::new(file)), progress: Arc::new(sender) })
+        Ok(LogWriter {
+            sink: Arc::new(Mutex::new(file)),
+            progress: Arc::new(sender),
+        })
     }
 
     /// Drops the logs of a pod which is gone.
@@ -93,10 +108,23 @@ impl Logs {
     }
 
     /// Reads a container's log; nothing if it never ran.
-    pub fn read(&self, namespace: &str, pod: &str, container: &str, query: LogQuery) -> Option<impl Stream<Item = io::Result<Bytes>> + Send + 'static> {
+    pub fn read(
+        &self,
+        namespace: &str,
+        pod: &str,
+        container: &str,
+        query: LogQuery,
+    ) -> Option<impl Stream<Item = io::Result<Bytes>> + Send + 'static> {
         let pods = self.pods.lock().unwrap_or_else(PoisonError::into_inner);
-        let runs = pods.get(&(namespace.to_owned(), pod.to_owned()))?.runs.get(container)?;
-        let run = runs.len().checked_sub(if query.previous { 2 } else { 1 }).and_then(|index| runs.get(index))?.clone();
+        let runs = pods
+            .get(&(namespace.to_owned(), pod.to_owned()))?
+            .runs
+            .get(container)?;
+        let run = runs
+            .len()
+            .checked_sub(if query.previous { 2 } else { 1 })
+            .and_then(|index| runs.get(index))?
+            .clone();
         Some(read_run(run, query))
     }
 
@@ -104,14 +132,21 @@ impl Logs {
     pub(super) fn last_lines(&self, namespace: &str, pod: &str, container: &str) -> String {
         let path = {
             let pods = self.pods.lock().unwrap_or_else(PoisonError::into_inner);
-            let runs = pods.get(&(namespace.to_owned(), pod.to_owned())).and_then(|logs| logs.runs.get(container));
-            let Some(run) = runs.and_then(|runs| runs.last()) else { return String::new() };
+            let runs = pods
+                .get(&(namespace.to_owned(), pod.to_owned()))
+                .and_then(|logs| logs.runs.get(container));
+            let Some(run) = runs.and_then(|runs| runs.last()) else {
+                return String::new();
+            };
             run.path.clone()
         };
         let content = fs::read(path).unwrap_or_default();
         let mut lines: Vec<&[u8]> = content.split_inclusive(|byte| *byte == b'\n').collect();
         lines.drain(..lines.len().saturating_sub(80));
-        let text: Vec<u8> = lines.into_iter().flat_map(|line| Line::parse(line).map(|line| line.text()).unwrap_or_default()).collect();
+        let text: Vec<u8> = lines
+            .into_iter()
+            .flat_map(|line| Line::parse(line).map(|line| line.text()).unwrap_or_default())
+            .collect();
         let text = String::from_utf8_lossy(&text).into_owned();
         let mut start = text.len().saturating_sub(2048);
         while !text.is_char_boundary(start) {
@@ -163,8 +198,12 @@ impl LogWriter {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.sink.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes)?;
-        self.progress.send_modify(|progress| progress.length += bytes.len() as u64);
+        self.sink
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .write_all(bytes)?;
+        self.progress
+            .send_modify(|progress| progress.length += bytes.len() as u64);
         Ok(())
     }
 
@@ -189,10 +228,17 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn parse(line: &'a [u8]) -> Option<Self> {
-        let mut parts = line.strip_suffix(b"\n").unwrap_or(line).splitn(4, |byte| *byte == b' ');
+        let mut parts = line
+            .strip_suffix(b"\n")
+            .unwrap_or(line)
+            .splitn(4, |byte| *byte == b' ');
         let time = std::str::from_utf8(parts.next()?).ok()?;
         let (_stream, tag, content) = (parts.next()?, parts.next()?, parts.next()?);
-        Some(Self { time, partial: tag == b"P", content })
+        Some(Self {
+            time,
+            partial: tag == b"P",
+            content,
+        })
     }
 
     fn text(&self) -> Vec<u8> {
@@ -216,8 +262,17 @@ struct Reader {
 }
 
 fn read_run(run: Run, query: LogQuery) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
-    let reader = Reader { run, offset: 0, left: query.limit, query, line_start: true, done: false };
-    futures::stream::try_unfold(reader, |mut reader| async move { Ok(reader.next().await?.map(|bytes| (bytes, reader))) })
+    let reader = Reader {
+        run,
+        offset: 0,
+        left: query.limit,
+        query,
+        line_start: true,
+        done: false,
+    };
+    futures::stream::try_unfold(reader, |mut reader| async move {
+        Ok(reader.next().await?.map(|bytes| (bytes, reader)))
+    })
 }
 
 impl Reader {
@@ -253,7 +308,10 @@ impl Reader {
         }
         let mut out = Vec::new();
         for line in lines.into_iter().filter_map(Line::parse) {
-            let too_old = self.query.since.is_some_and(|since| line.time.parse::<Timestamp>().is_ok_and(|time| time < since));
+            let too_old = self
+                .query
+                .since
+                .is_some_and(|since| line.time.parse::<Timestamp>().is_ok_and(|time| time < since));
             if too_old {
                 continue;
             }
@@ -279,7 +337,12 @@ mod tests {
     use futures::TryStreamExt as _;
 
     async fn read(logs: &Logs, query: LogQuery) -> String {
-        let parts: Vec<Bytes> = logs.read("ns", "p", "c", query).unwrap().try_collect().await.unwrap();
+        let parts: Vec<Bytes> = logs
+            .read("ns", "p", "c", query)
+            .unwrap()
+            .try_collect()
+            .await
+            .unwrap();
         String::from_utf8(parts.concat()).unwrap()
     }
 
@@ -290,13 +353,65 @@ mod tests {
         let writer = logs.begin("ns", "p", "c", dir.path()).unwrap();
         writer.copy(&b"one\ntwo\nthr"[..], "stdout").await.unwrap();
         assert_eq!(read(&logs, LogQuery::default()).await, "one\ntwo\nthr");
-        assert_eq!(read(&logs, LogQuery { tail: Some(2), ..LogQuery::default() }).await, "two\nthr");
-        assert_eq!(read(&logs, LogQuery { tail: Some(0), ..LogQuery::default() }).await, "");
-        assert_eq!(read(&logs, LogQuery { limit: Some(5), ..LogQuery::default() }).await, "one\nt");
+        assert_eq!(
+            read(
+                &logs,
+                LogQuery {
+                    tail: Some(2),
+                    ..LogQuery::default()
+                }
+            )
+            .await,
+            "two\nthr"
+        );
+        assert_eq!(
+            read(
+                &logs,
+                LogQuery {
+                    tail: Some(0),
+                    ..LogQuery::default()
+                }
+            )
+            .await,
+            ""
+        );
+        assert_eq!(
+            read(
+                &logs,
+                LogQuery {
+                    limit: Some(5),
+                    ..LogQuery::default()
+                }
+            )
+            .await,
+            "one\nt"
+        );
         let later = Timestamp::now().checked_add(jiff::Span::new().hours(1)).unwrap();
-        assert_eq!(read(&logs, LogQuery { since: Some(later), ..LogQuery::default() }).await, "");
-        let timed = read(&logs, LogQuery { timestamps: true, ..LogQuery::default() }).await;
-        assert!(timed.lines().all(|line| line.split_once(' ').unwrap().0.parse::<Timestamp>().is_ok()), "{timed}");
+        assert_eq!(
+            read(
+                &logs,
+                LogQuery {
+                    since: Some(later),
+                    ..LogQuery::default()
+                }
+            )
+            .await,
+            ""
+        );
+        let timed = read(
+            &logs,
+            LogQuery {
+                timestamps: true,
+                ..LogQuery::default()
+            },
+        )
+        .await;
+        assert!(
+            timed
+                .lines()
+                .all(|line| line.split_once(' ').unwrap().0.parse::<Timestamp>().is_ok()),
+            "{timed}"
+        );
         assert_eq!(logs.last_lines("ns", "p", "c"), "one\ntwo\nthr");
     }
 
@@ -307,7 +422,16 @@ mod tests {
         let first = logs.begin("ns", "p", "c", dir.path()).unwrap();
         let follower = tokio::spawn({
             let logs = logs.clone();
-            async move { read(&logs, LogQuery { follow: true, ..LogQuery::default() }).await }
+            async move {
+                read(
+                    &logs,
+                    LogQuery {
+                        follow: true,
+                        ..LogQuery::default()
+                    },
+                )
+                .await
+            }
         });
         first.copy(&b"a\n"[..], "stdout").await.unwrap();
         first.copy(&[b'x'; 40_000][..], "stderr").await.unwrap();
@@ -316,7 +440,18 @@ mod tests {
         assert_eq!(text.len(), 40_002);
         logs.begin("ns", "p", "c", dir.path()).unwrap();
         assert_eq!(read(&logs, LogQuery::default()).await, "");
-        assert_eq!(read(&logs, LogQuery { previous: true, ..LogQuery::default() }).await.len(), 40_002);
+        assert_eq!(
+            read(
+                &logs,
+                LogQuery {
+                    previous: true,
+                    ..LogQuery::default()
+                }
+            )
+            .await
+            .len(),
+            40_002
+        );
         logs.forget("ns", "p", dir.path());
         assert!(logs.read("ns", "p", "c", LogQuery::default()).is_none());
     }

@@ -37,7 +37,13 @@ where
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
     K::DynamicType: Default,
 {
-    let watcher = Watcher { api, known: BTreeMap::new(), queue: VecDeque::new(), version: None, stream: None };
+    let watcher = Watcher {
+        api,
+        known: BTreeMap::new(),
+        queue: VecDeque::new(),
+        version: None,
+        stream: None,
+    };
     futures::stream::unfold(watcher, |mut watcher| async move {
         let change = watcher.next().await;
         Some((change, watcher))
@@ -74,7 +80,8 @@ where
             None => self.stream = None,
             Some(WatchEvent::Added(object) | WatchEvent::Modified(object)) => {
                 self.version = object.resource_version();
-                self.known.insert(object.uid().unwrap_or_default(), object.clone());
+                self.known
+                    .insert(object.uid().unwrap_or_default(), object.clone());
                 self.queue.push_back(Change::Applied(object));
             }
             Some(WatchEvent::Deleted(object)) => {
@@ -95,7 +102,11 @@ where
     async fn list(&mut self) -> kube::Result<()> {
         let list = self.api.list(&ListParams::default()).await?;
         self.stream = None;
-        self.version = list.metadata.resource_version.clone().or_else(|| Some("0".to_owned()));
+        self.version = list
+            .metadata
+            .resource_version
+            .clone()
+            .or_else(|| Some("0".to_owned()));
         let mut gone = std::mem::take(&mut self.known);
         for object in list.items {
             let uid = object.uid().unwrap_or_default();

@@ -7,35 +7,72 @@ use std::path::{Path, PathBuf};
 
 /// Mounting a volume over one of these would hide programs and libraries of the host; they stay what they are.
 const SYSTEM: [&str; 20] = [
-    "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/root", "/run", "/sbin", "/sys",
-    "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/var",
+    "/",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/opt",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/sys",
+    "/usr",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/local",
+    "/var",
 ];
 
 /// Paths of a container and the places of the host that stand for them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PathMap {
+    /// Everything lies below it, so that no directory above may be replaced.
+    home: PathBuf,
     /// Longest path first.
     entries: Vec<(String, String)>,
 }
 
 impl PathMap {
-    /// Adds a pair; refuses a system directory. The first place given for a path stays.
+    /// A map to places below `home`.
+    pub(super) fn below(home: &Path) -> Self {
+        Self {
+            home: home.to_owned(),
+            entries: Vec::new(),
+        }
+    }
+
+    /// Adds a pair; refuses a system directory and one in which the places themselves are. The first place given for a path stays.
     pub(super) fn add(&mut self, path: &Path, place: &Path) -> bool {
         let text = path.to_string_lossy();
-        let text = if text.len() > 1 { text.trim_end_matches('/') } else { &text };
-        if !text.starts_with('/') || SYSTEM.contains(&text) {
+        let text = if text.len() > 1 {
+            text.trim_end_matches('/')
+        } else {
+            &text
+        };
+        if !text.starts_with('/') || SYSTEM.contains(&text) || self.home.starts_with(text) {
             return false;
         }
         if !self.entries.iter().any(|(known, _)| known == text) {
-            self.entries.push((text.to_owned(), place.to_string_lossy().into_owned()));
-            self.entries.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
+            self.entries
+                .push((text.to_owned(), place.to_string_lossy().into_owned()));
+            self.entries
+                .sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
         }
         true
     }
 
     /// The place that stands for a path.
     pub(super) fn path(&self, path: &Path) -> PathBuf {
-        let found = self.entries.iter().find_map(|(known, place)| Some((path.strip_prefix(known).ok()?, place)));
+        let found = self
+            .entries
+            .iter()
+            .find_map(|(known, place)| Some((path.strip_prefix(known).ok()?, place)));
         match found {
             Some((rest, place)) if rest.as_os_str().is_empty() => PathBuf::from(place),
             Some((rest, place)) => Path::new(place).join(rest),
@@ -51,7 +88,8 @@ impl PathMap {
             let (before, from) = rest.split_at(slash);
             done.push_str(before);
             let hit = self.entries.iter().find(|(path, _)| {
-                from.strip_prefix(path.as_str()).is_some_and(|after| !after.starts_with(continues_name))
+                from.strip_prefix(path.as_str())
+                    .is_some_and(|after| !after.starts_with(continues_name))
             });
             rest = match hit {
                 Some((path, place)) if starts_path(&done) => {
@@ -86,8 +124,13 @@ fn starts_path(before: &str) -> bool {
     if before.ends_with("://") {
         return true;
     }
-    let Some(last) = before.chars().next_back() else { return true };
-    if matches!(last, '.' | '_' | '-' | '}' | ')' | ']' | '*' | '~' | '/' | '%' | '?' | '+') {
+    let Some(last) = before.chars().next_back() else {
+        return true;
+    };
+    if matches!(
+        last,
+        '.' | '_' | '-' | '}' | ')' | ']' | '*' | '~' | '/' | '%' | '?' | '+'
+    ) {
         return false;
     }
     if !last.is_alphanumeric() {
@@ -95,7 +138,11 @@ fn starts_path(before: &str) -> bool {
     }
     // `-I/path`: the letter of an option.
     let mut back = before.chars().rev().skip(1);
-    last.is_ascii_alphabetic() && back.next() == Some('-') && back.next().is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'' | '='))
+    last.is_ascii_alphabetic()
+        && back.next() == Some('-')
+        && back
+            .next()
+            .is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'' | '='))
 }
 
 #[cfg(test)]
@@ -103,8 +150,13 @@ mod tests {
     use super::*;
 
     fn map() -> PathMap {
-        let mut map = PathMap::default();
-        for (path, place) in [("/workspace", "/p/ws"), ("/workspace/src", "/p/src"), ("/tekton", "/p/t"), ("/etc/conf", "/p/c")] {
+        let mut map = PathMap::below(Path::new("/p"));
+        for (path, place) in [
+            ("/workspace", "/p/ws"),
+            ("/workspace/src", "/p/src"),
+            ("/tekton", "/p/t"),
+            ("/etc/conf", "/p/c"),
+        ] {
             assert!(map.add(Path::new(path), Path::new(place)));
         }
         map
@@ -126,7 +178,10 @@ mod tests {
             ("'/workspace'\"/tekton/a\"", "'/p/ws'\"/p/t/a\""),
             ("home/workspace", "home/workspace"),
             ("./workspace ../tekton", "./workspace ../tekton"),
-            ("$HOME/workspace ${X}/tekton $(pwd)/tekton", "$HOME/workspace ${X}/tekton $(pwd)/tekton"),
+            (
+                "$HOME/workspace ${X}/tekton $(pwd)/tekton",
+                "$HOME/workspace ${X}/tekton $(pwd)/tekton",
+            ),
             ("-I/workspace/include", "-I/p/ws/include"),
             ("--x=/workspace", "--x=/p/ws"),
             ("@/workspace/body", "@/p/ws/body"),
@@ -145,7 +200,7 @@ mod tests {
     #[test]
     fn leaves_system_directories_alone() {
         let mut map = map();
-        for path in ["/", "/etc", "/usr/", "/usr/bin", "relative"] {
+        for path in ["/", "/etc", "/usr/", "/usr/bin", "relative", "/p"] {
             assert!(!map.add(Path::new(path), Path::new("/p/x")), "{path}");
         }
         assert_eq!(map.text("/usr/bin/env /etc/passwd"), "/usr/bin/env /etc/passwd");
@@ -157,6 +212,9 @@ mod tests {
     fn binary_files_are_not_touched() {
         assert_eq!(map().bytes(b"\x7fELF\xff /workspace"), None);
         assert_eq!(map().bytes(b"#!/bin/sh\necho"), None);
-        assert_eq!(map().bytes(b"#!/bin/sh\ncd /workspace\n"), Some(b"#!/bin/sh\ncd /p/ws\n".to_vec()));
+        assert_eq!(
+            map().bytes(b"#!/bin/sh\ncd /workspace\n"),
+            Some(b"#!/bin/sh\ncd /p/ws\n".to_vec())
+        );
     }
 }

@@ -42,7 +42,11 @@ pub(super) struct Probes {
 impl Probes {
     /// Reads the probes of a container; `words` replaces paths in the commands.
     pub(super) fn of(container: &Container, address: &str, words: &dyn Fn(&[String]) -> Vec<String>) -> Self {
-        let check = |probe: &Option<Probe>| probe.as_ref().and_then(|probe| check(probe, container, address, words));
+        let check = |probe: &Option<Probe>| {
+            probe
+                .as_ref()
+                .and_then(|probe| check(probe, container, address, words))
+        };
         Self {
             startup: check(&container.startup_probe),
             readiness: check(&container.readiness_probe),
@@ -73,7 +77,11 @@ impl Probes {
         let ready = async {
             match &self.readiness {
                 None => tell(Happening::Ready(true)),
-                Some(readiness) => readiness.follow(&execs, |ready| tell(Happening::Ready(ready))).await,
+                Some(readiness) => {
+                    readiness
+                        .follow(&execs, |ready| tell(Happening::Ready(ready)))
+                        .await
+                }
             }
         };
         let alive = async {
@@ -91,18 +99,43 @@ impl Probes {
     }
 }
 
-fn check(probe: &Probe, container: &Container, address: &str, words: &dyn Fn(&[String]) -> Vec<String>) -> Option<Check> {
-    let seconds = |value: Option<i32>, default: u64| Duration::from_secs(value.and_then(|v| u64::try_from(v).ok()).filter(|v| *v > 0).unwrap_or(default));
-    let count = |value: Option<i32>, default: u32| value.and_then(|v| u32::try_from(v).ok()).filter(|v| *v > 0).unwrap_or(default);
+fn check(
+    probe: &Probe,
+    container: &Container,
+    address: &str,
+    words: &dyn Fn(&[String]) -> Vec<String>,
+) -> Option<Check> {
+    let seconds = |value: Option<i32>, default: u64| {
+        Duration::from_secs(
+            value
+                .and_then(|v| u64::try_from(v).ok())
+                .filter(|v| *v > 0)
+                .unwrap_or(default),
+        )
+    };
+    let count = |value: Option<i32>, default: u32| {
+        value
+            .and_then(|v| u32::try_from(v).ok())
+            .filter(|v| *v > 0)
+            .unwrap_or(default)
+    };
     let action = if let Some(exec) = &probe.exec {
         Action::Exec(words(exec.command.as_deref().unwrap_or_default()))
     } else if let Some(http) = &probe.http_get {
         http_action(http, container, address)?
     } else if let Some(tcp) = &probe.tcp_socket {
-        let host = tcp.host.as_deref().filter(|host| !host.is_empty()).unwrap_or(address);
-        Action::Connect { address: format!("{host}:{}", port(&tcp.port, container)?) }
+        let host = tcp
+            .host
+            .as_deref()
+            .filter(|host| !host.is_empty())
+            .unwrap_or(address);
+        Action::Connect {
+            address: format!("{host}:{}", port(&tcp.port, container)?),
+        }
     } else {
-        Action::Connect { address: format!("{address}:{}", probe.grpc.as_ref()?.port) }
+        Action::Connect {
+            address: format!("{address}:{}", probe.grpc.as_ref()?.port),
+        }
     };
     Some(Check {
         action,
@@ -115,17 +148,30 @@ fn check(probe: &Probe, container: &Container, address: &str, words: &dyn Fn(&[S
 }
 
 fn http_action(http: &HTTPGetAction, container: &Container, address: &str) -> Option<Action> {
-    let host = http.host.as_deref().filter(|host| !host.is_empty()).unwrap_or(address);
+    let host = http
+        .host
+        .as_deref()
+        .filter(|host| !host.is_empty())
+        .unwrap_or(address);
     let address = format!("{host}:{}", port(&http.port, container)?);
     if http.scheme.as_deref() == Some("HTTPS") {
         // The kubelet does not verify the certificate either; whether somebody listens is what remains.
         return Some(Action::Connect { address });
     }
-    let path = http.path.as_deref().filter(|path| !path.is_empty()).unwrap_or("/");
+    let path = http
+        .path
+        .as_deref()
+        .filter(|path| !path.is_empty())
+        .unwrap_or("/");
     let slash = if path.starts_with('/') { "" } else { "/" };
-    let mut request = format!("GET {slash}{path} HTTP/1.1\r\nConnection: close\r\nUser-Agent: kube-probe/1.34\r\nAccept: */*\r\n");
+    let mut request = format!(
+        "GET {slash}{path} HTTP/1.1\r\nConnection: close\r\nUser-Agent: kube-probe/1.34\r\nAccept: */*\r\n"
+    );
     let headers = http.http_headers.as_deref().unwrap_or_default();
-    if !headers.iter().any(|header| header.name.eq_ignore_ascii_case("host")) {
+    if !headers
+        .iter()
+        .any(|header| header.name.eq_ignore_ascii_case("host"))
+    {
         request.push_str(&format!("Host: {address}\r\n"));
     }
     for header in headers {
@@ -139,7 +185,12 @@ fn port(wanted: &IntOrString, container: &Container) -> Option<i32> {
     match wanted {
         IntOrString::Int(number) => Some(*number),
         IntOrString::String(name) => {
-            let named = container.ports.iter().flatten().find(|port| port.name.as_deref() == Some(name)).map(|port| port.container_port);
+            let named = container
+                .ports
+                .iter()
+                .flatten()
+                .find(|port| port.name.as_deref() == Some(name))
+                .map(|port| port.container_port);
             named.or_else(|| name.parse().ok())
         }
     }
@@ -147,7 +198,9 @@ fn port(wanted: &IntOrString, container: &Container) -> Option<i32> {
 
 impl Check {
     async fn passes(&self, execs: &Execs) -> bool {
-        timeout(self.timeout, self.action.passes(execs)).await.unwrap_or(false)
+        timeout(self.timeout, self.action.passes(execs))
+            .await
+            .unwrap_or(false)
     }
 
     /// Probes for ever, and tells each time the answer has changed for good.
@@ -173,7 +226,9 @@ impl Action {
         match self {
             Self::Exec(argv) => execs.run(argv.clone()).await == Some(0),
             Self::Connect { address } => TcpStream::connect(address).await.is_ok(),
-            Self::Http { address, request } => http_status(address, request).await.is_some_and(|status| (200..400).contains(&status)),
+            Self::Http { address, request } => http_status(address, request)
+                .await
+                .is_some_and(|status| (200..400).contains(&status)),
         }
     }
 }
@@ -188,7 +243,12 @@ async fn http_status(address: &str, request: &str) -> Option<u16> {
             break;
         }
     }
-    std::str::from_utf8(answer.split(|byte| *byte == b'\r').next()?).ok()?.split(' ').nth(1)?.parse().ok()
+    std::str::from_utf8(answer.split(|byte| *byte == b'\r').next()?)
+        .ok()?
+        .split(' ')
+        .nth(1)?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]
@@ -207,12 +267,19 @@ mod tests {
                 let mut request = vec![0; 1024];
                 let count = stream.read(&mut request).await.unwrap();
                 let good = request[..count].starts_with(b"GET /good HTTP/1.1\r\n");
-                let answer: &[u8] = if good { b"HTTP/1.1 204 No Content\r\n\r\n" } else { b"HTTP/1.1 500 No\r\n\r\n" };
+                let answer: &[u8] = if good {
+                    b"HTTP/1.1 204 No Content\r\n\r\n"
+                } else {
+                    b"HTTP/1.1 500 No\r\n\r\n"
+                };
                 stream.write_all(answer).await.unwrap();
             }
         });
         let status = async |path: &str| {
-            let container: Container = serde_json::from_value(json!({"name": "c", "ports": [{"name": "web", "containerPort": port}]})).unwrap();
+            let container: Container = serde_json::from_value(
+                json!({"name": "c", "ports": [{"name": "web", "containerPort": port}]}),
+            )
+            .unwrap();
             let http = serde_json::from_value(json!({"port": "web", "path": path})).unwrap();
             match http_action(&http, &container, "127.0.0.1").unwrap() {
                 Action::Http { address, request } => http_status(&address, &request).await,

@@ -11,6 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::process::{ChildStderr, ChildStdout, Command};
 use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
 
 use super::shim::MARKER;
 use super::wire::{Launch, Order, Report};
@@ -25,6 +26,8 @@ pub(super) struct ShimProgram {
     pub program: PathBuf,
     /// Value of the marker: by it the next start finds what a killed node left behind.
     pub instance: OsString,
+    /// Knows when all shims have ended.
+    pub shims: TaskTracker,
 }
 
 /// A container's process.
@@ -65,14 +68,16 @@ impl Process {
                 return;
             }
             while let Some(order) = order.recv().await {
-                let Ok(mut line) = serde_json::to_vec(&order) else { continue };
+                let Ok(mut line) = serde_json::to_vec(&order) else {
+                    continue;
+                };
                 line.push(b'\n');
                 if to_shim.write_all(&line).await.is_err() {
                     return;
                 }
             }
         });
-        tokio::spawn(async move {
+        shim.shims.spawn(async move {
             let mut lines = BufReader::new(from_shim).lines();
             let mut ended = false;
             while let Ok(Some(line)) = lines.next_line().await {
@@ -86,7 +91,12 @@ impl Process {
                 report.send(Report::Exited { code: KILLED }).ok();
             }
         });
-        Ok(Self { reports, orders, stdout, stderr })
+        Ok(Self {
+            reports,
+            orders,
+            stdout,
+            stderr,
+        })
     }
 }
 
@@ -94,5 +104,7 @@ impl Process {
 pub(super) fn listens_to_terminate(pid: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & (1 << (15 - 1)) != 0)
+    caught
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_none_or(|mask| mask & (1 << (15 - 1)) != 0)
 }

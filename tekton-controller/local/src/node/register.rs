@@ -17,13 +17,27 @@ const ADDRESS: &str = "127.0.0.1";
 /// Facts of this machine, under the name given or its own.
 pub(super) fn facts(name: &str) -> NodeFacts {
     let own = || {
-        let host = nix::sys::utsname::uname().ok().map(|machine| machine.nodename().to_string_lossy().to_lowercase());
-        let valid = |name: &String| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.'));
+        let host = nix::sys::utsname::uname()
+            .ok()
+            .map(|machine| machine.nodename().to_string_lossy().to_lowercase());
+        let valid = |name: &String| {
+            !name.is_empty()
+                && name
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.'))
+        };
         host.filter(valid).unwrap_or_else(|| "local".to_owned())
     };
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = memory.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse::<i128>().ok());
+    let total = memory.lines().find_map(|line| {
+        line.strip_prefix("MemTotal:")?
+            .trim()
+            .strip_suffix("kB")?
+            .trim()
+            .parse::<i128>()
+            .ok()
+    });
     NodeFacts {
         name: if name.is_empty() { own() } else { name.to_owned() },
         address: ADDRESS.to_owned(),
@@ -38,17 +52,25 @@ fn labels(facts: &NodeFacts) -> BTreeMap<String, String> {
         "aarch64" => "arm64",
         other => other,
     };
-    [("kubernetes.io/hostname", facts.name.as_str()), ("kubernetes.io/os", "linux"), ("kubernetes.io/arch", architecture)]
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .collect()
+    [
+        ("kubernetes.io/hostname", facts.name.as_str()),
+        ("kubernetes.io/os", "linux"),
+        ("kubernetes.io/arch", architecture),
+    ]
+    .into_iter()
+    .map(|(key, value)| (key.to_owned(), value.to_owned()))
+    .collect()
 }
 
 /// Creates the Node object, or renews the one there is.
 pub(super) async fn register(client: &Client, facts: &NodeFacts) -> Result<(), kube::Error> {
     let nodes: Api<Node> = Api::all(client.clone());
     let node = Node {
-        metadata: ObjectMeta { name: Some(facts.name.clone()), labels: Some(labels(facts)), ..ObjectMeta::default() },
+        metadata: ObjectMeta {
+            name: Some(facts.name.clone()),
+            labels: Some(labels(facts)),
+            ..ObjectMeta::default()
+        },
         ..Node::default()
     };
     match nodes.create(&PostParams::default(), &node).await {
@@ -56,7 +78,9 @@ pub(super) async fn register(client: &Client, facts: &NodeFacts) -> Result<(), k
         result => drop(result?),
     }
     let patch = Patch::Merge(json!({ "status": node_status(facts) }));
-    nodes.patch_status(&facts.name, &PatchParams::default(), &patch).await?;
+    nodes
+        .patch_status(&facts.name, &PatchParams::default(), &patch)
+        .await?;
     Ok(())
 }
 
@@ -73,8 +97,14 @@ fn node_status(facts: &NodeFacts) -> NodeStatus {
     let kernel = nix::sys::utsname::uname().ok();
     NodeStatus {
         addresses: Some(vec![
-            NodeAddress { type_: "InternalIP".to_owned(), address: facts.address.clone() },
-            NodeAddress { type_: "Hostname".to_owned(), address: facts.name.clone() },
+            NodeAddress {
+                type_: "InternalIP".to_owned(),
+                address: facts.address.clone(),
+            },
+            NodeAddress {
+                type_: "Hostname".to_owned(),
+                address: facts.name.clone(),
+            },
         ]),
         allocatable: Some(capacity.clone()),
         capacity: Some(capacity),
@@ -87,9 +117,14 @@ fn node_status(facts: &NodeFacts) -> NodeStatus {
             last_transition_time: Some(now),
         }]),
         node_info: Some(NodeSystemInfo {
-            architecture: labels(facts).get("kubernetes.io/arch").cloned().unwrap_or_default(),
+            architecture: labels(facts)
+                .get("kubernetes.io/arch")
+                .cloned()
+                .unwrap_or_default(),
             operating_system: "linux".to_owned(),
-            kernel_version: kernel.map(|kernel| kernel.release().to_string_lossy().into_owned()).unwrap_or_default(),
+            kernel_version: kernel
+                .map(|kernel| kernel.release().to_string_lossy().into_owned())
+                .unwrap_or_default(),
             kubelet_version: concat!("v", env!("CARGO_PKG_VERSION"), "-tekton-local").to_owned(),
             container_runtime_version: concat!("tekton-local://", env!("CARGO_PKG_VERSION")).to_owned(),
             ..NodeSystemInfo::default()
@@ -100,19 +135,35 @@ fn node_status(facts: &NodeFacts) -> NodeStatus {
 
 /// Binds a pod to the node, or says why it cannot run here.
 pub(super) async fn bind(client: &Client, pod: &Pod, facts: &NodeFacts) {
-    let (Some(name), Some(namespace)) = (pod.metadata.name.as_deref(), pod.metadata.namespace.as_deref()) else { return };
-    if pod.metadata.deletion_timestamp.is_some() || pod.spec.as_ref().is_some_and(|spec| spec.scheduling_gates.iter().flatten().next().is_some()) {
+    let (Some(name), Some(namespace)) = (pod.metadata.name.as_deref(), pod.metadata.namespace.as_deref())
+    else {
+        return;
+    };
+    if pod.metadata.deletion_timestamp.is_some()
+        || pod
+            .spec
+            .as_ref()
+            .is_some_and(|spec| spec.scheduling_gates.iter().flatten().next().is_some())
+    {
         return;
     }
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
     let labels = labels(facts);
-    let selector = pod.spec.iter().flat_map(|spec| spec.node_selector.iter().flatten());
-    let outcome = if selector.clone().all(|(key, value)| labels.get(key) == Some(value)) {
+    let selector = pod
+        .spec
+        .iter()
+        .flat_map(|spec| spec.node_selector.iter().flatten());
+    let outcome = if selector
+        .clone()
+        .all(|(key, value)| labels.get(key) == Some(value))
+    {
         let binding = json!({
             "apiVersion": "v1", "kind": "Binding", "metadata": { "name": name, "namespace": namespace },
             "target": { "apiVersion": "v1", "kind": "Node", "name": facts.name },
         });
-        let answer: Result<serde_json::Value, _> = pods.create_subresource("binding", name, &PostParams::default(), &binding).await;
+        let answer: Result<serde_json::Value, _> = pods
+            .create_subresource("binding", name, &PostParams::default(), &binding)
+            .await;
         answer.map(drop)
     } else {
         refuse(&pods, pod, name).await
@@ -125,7 +176,11 @@ pub(super) async fn bind(client: &Client, pod: &Pod, facts: &NodeFacts) {
 }
 
 async fn refuse(pods: &Api<Pod>, pod: &Pod, name: &str) -> Result<(), kube::Error> {
-    let known = pod.status.iter().flat_map(|status| status.conditions.iter().flatten()).any(|c| c.type_ == "PodScheduled");
+    let known = pod
+        .status
+        .iter()
+        .flat_map(|status| status.conditions.iter().flatten())
+        .any(|c| c.type_ == "PodScheduled");
     if known {
         return Ok(());
     }
@@ -135,5 +190,7 @@ async fn refuse(pods: &Api<Pod>, pod: &Pod, name: &str) -> Result<(), kube::Erro
         "lastTransitionTime": Time(jiff::Timestamp::now()),
     });
     let patch = Patch::Merge(json!({ "status": { "phase": "Pending", "conditions": [condition] } }));
-    pods.patch_status(name, &PatchParams::default(), &patch).await.map(drop)
+    pods.patch_status(name, &PatchParams::default(), &patch)
+        .await
+        .map(drop)
 }

@@ -41,13 +41,18 @@ pub(super) fn enter(launch: &Launch) -> Outcome {
         root: launch.directory.join("root"),
         layer_count: 0,
         host_mounts: host_mounts()?,
-        targets: launch.mounts.iter().map(|bind| (landing(&bind.target), bind.source.is_dir())).collect(),
+        targets: launch
+            .mounts
+            .iter()
+            .map(|bind| (landing(&bind.target), bind.source.is_dir()))
+            .collect(),
     };
     // Links in it lead to the right place only now.
     let sources: Vec<PathBuf> = launch.mounts.iter().map(|bind| real(&bind.source)).collect();
     let scratch = real(&launch.directory.join("tmp"));
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
-    mount(None::<&str>, "/", None::<&str>, private, None::<&str>).map_err(|e| format!("make mounts private: {e}"))?;
+    mount(None::<&str>, "/", None::<&str>, private, None::<&str>)
+        .map_err(|e| format!("make mounts private: {e}"))?;
     // Built below a file system of its own, so that nothing is left in the directory when the namespace is gone.
     tmpfs(&builder.root, "mode=755")?;
     builder.graft(Path::new("/"), &builder.root.clone())?;
@@ -64,7 +69,10 @@ pub(super) fn enter(launch: &Launch) -> Outcome {
 }
 
 fn unshare_all(launch: &Launch) -> Outcome {
-    let mut flags = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWUTS | CloneFlags::CLONE_NEWIPC;
+    let mut flags = CloneFlags::CLONE_NEWNS
+        | CloneFlags::CLONE_NEWPID
+        | CloneFlags::CLONE_NEWUTS
+        | CloneFlags::CLONE_NEWIPC;
     let (user, group) = (getuid(), getgid());
     if launch.isolation == Isolation::Userns {
         flags |= CloneFlags::CLONE_NEWUSER;
@@ -96,7 +104,12 @@ struct Builder {
 impl Builder {
     /// Makes the host's directory `source` appear at `target`, writable without effect on the host.
     fn graft(&mut self, source: &Path, target: &Path) -> Outcome {
-        let below: Vec<PathBuf> = self.host_mounts.iter().filter(|point| is_below(point, source)).cloned().collect();
+        let below: Vec<PathBuf> = self
+            .host_mounts
+            .iter()
+            .filter(|point| is_below(point, source))
+            .cloned()
+            .collect();
         if self.overlay(source, target).is_ok() {
             let mut done: Vec<&PathBuf> = Vec::new();
             for point in &below {
@@ -109,7 +122,12 @@ impl Builder {
             return Ok(());
         }
         let children: Vec<PathBuf> = fs::read_dir(source)
-            .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).take(MOST_CHILDREN + 1).collect())
+            .map(|entries| {
+                entries
+                    .filter_map(|entry| Some(entry.ok()?.path()))
+                    .take(MOST_CHILDREN + 1)
+                    .collect()
+            })
             .unwrap_or_default();
         if source == Path::new("/") || (!below.is_empty() && children.len() <= MOST_CHILDREN) {
             for child in children {
@@ -126,7 +144,9 @@ impl Builder {
         if OWN.iter().any(|own| source == Path::new(own)) {
             return create_dir(target);
         }
-        let Ok(facts) = fs::symlink_metadata(source) else { return Ok(()) };
+        let Ok(facts) = fs::symlink_metadata(source) else {
+            return Ok(());
+        };
         if facts.is_symlink() {
             if let Ok(to) = fs::read_link(source) {
                 symlink(to, target).ok();
@@ -177,13 +197,23 @@ impl Builder {
             escaped(&work),
             if self.userns { ",userxattr" } else { "" }
         );
-        mount(Some("overlay"), target, Some("overlay"), MsFlags::empty(), Some(options.as_str()))?;
+        mount(
+            Some("overlay"),
+            target,
+            Some("overlay"),
+            MsFlags::empty(),
+            Some(options.as_str()),
+        )?;
         Ok(())
     }
 
     /// Makes the mount point of a volume in the upper layer: in a user namespace that cannot be done afterwards.
     fn prepare_target(&self, source: &Path, upper: &Path, place: &Path, is_dir: bool) -> io::Result<()> {
-        if self.host_mounts.iter().any(|point| is_below(point, source) && (place == point || is_below(place, point))) {
+        if self
+            .host_mounts
+            .iter()
+            .any(|point| is_below(point, source) && (place == point || is_below(place, point)))
+        {
             return Ok(());
         }
         let mut at = PathBuf::new();
@@ -234,7 +264,14 @@ fn kernel_file_systems() -> Outcome {
         create_dir(Path::new(dir))?;
     }
     tmpfs(Path::new("/dev/shm"), "mode=1777")?;
-    mount(Some("devpts"), "/dev/pts", Some("devpts"), MsFlags::empty(), Some("newinstance,ptmxmode=0666,mode=0620")).ok();
+    mount(
+        Some("devpts"),
+        "/dev/pts",
+        Some("devpts"),
+        MsFlags::empty(),
+        Some("newinstance,ptmxmode=0666,mode=0620"),
+    )
+    .ok();
     for (link, to) in [
         ("/dev/ptmx", "pts/ptmx"),
         ("/dev/fd", "/proc/self/fd"),
@@ -249,12 +286,15 @@ fn kernel_file_systems() -> Outcome {
 
 fn mount_volume(source: &Path, target: &Path, read_only: bool) -> Outcome {
     let from = Path::new(OLD_ROOT).join(relative(source));
-    let is_dir = fs::metadata(&from).map_err(|e| format!("{}: {e}", source.display()))?.is_dir();
+    let is_dir = fs::metadata(&from)
+        .map_err(|e| format!("{}: {e}", source.display()))?
+        .is_dir();
     if is_dir {
         fs::create_dir_all(target).map_err(|e| format!("create mount point {}: {e}", target.display()))?;
     } else if !target.exists() {
         if let Some(parent) = target.parent() {
-            fs::create_dir_all(parent).map_err(|e| format!("create mount point {}: {e}", parent.display()))?;
+            fs::create_dir_all(parent)
+                .map_err(|e| format!("create mount point {}: {e}", parent.display()))?;
         }
         create_file(target)?;
     }
@@ -299,25 +339,42 @@ fn landing(target: &Path) -> PathBuf {
 }
 
 fn tmpfs(at: &Path, options: &str) -> Outcome {
-    mount(Some("tmpfs"), at, Some("tmpfs"), MsFlags::MS_NOSUID, Some(options)).map_err(|e| format!("tmpfs on {}: {e}", at.display()))
+    mount(
+        Some("tmpfs"),
+        at,
+        Some("tmpfs"),
+        MsFlags::MS_NOSUID,
+        Some(options),
+    )
+    .map_err(|e| format!("tmpfs on {}: {e}", at.display()))
 }
 
 /// Makes `source` with all that is mounted below appear at `target`.
 fn bind(source: &Path, target: &Path) -> Outcome {
-    mount(Some(source), target, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)
-        .map_err(|e| format!("bind {} to {}: {e}", source.display(), target.display()))
+    mount(
+        Some(source),
+        target,
+        None::<&str>,
+        MsFlags::MS_BIND | MsFlags::MS_REC,
+        None::<&str>,
+    )
+    .map_err(|e| format!("bind {} to {}: {e}", source.display(), target.display()))
 }
 
 fn create_dir(path: &Path) -> Outcome {
     match fs::create_dir(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(format!("create {}: {error}", path.display())),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(format!("create {}: {error}", path.display()))
+        }
         _ => Ok(()),
     }
 }
 
 fn create_file(path: &Path) -> Outcome {
     match File::options().create_new(true).write(true).open(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(format!("create {}: {error}", path.display())),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(format!("create {}: {error}", path.display()))
+        }
         _ => Ok(()),
     }
 }
@@ -348,10 +405,16 @@ fn relative_to<'a>(path: &'a Path, base: &Path) -> &'a Path {
 
 /// A path as the overlay's options want it.
 fn escaped(path: &Path) -> String {
-    path.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:").replace(',', "\\,")
+    path.to_string_lossy()
+        .replace('\\', "\\\\")
+        .replace(':', "\\:")
+        .replace(',', "\\,")
 }
 
 /// A path as the table of mounts has it, with its octal escapes undone.
 fn unescaped(text: &str) -> String {
-    text.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
+    text.replace("\\040", " ")
+        .replace("\\011", "\t")
+        .replace("\\012", "\n")
+        .replace("\\134", "\\")
 }

@@ -41,7 +41,11 @@ pub(super) enum Happening {
     /// The program could not be started.
     Refused { message: String, at: Timestamp },
     /// The program ended and everything it wrote is stored.
-    Exited { code: i32, message: String, at: Timestamp },
+    Exited {
+        code: i32,
+        message: String,
+        at: Timestamp,
+    },
     /// The start-up probe passed, or there is none.
     Up,
     /// The readiness probe changed its mind.
@@ -96,13 +100,21 @@ impl Execs {
     pub(super) async fn run(&self, argv: Vec<String>) -> Option<i32> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (done, code) = oneshot::channel();
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, done);
+        self.waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(id, done);
         self.orders.upgrade()?.send(Order::Exec { id, argv }).ok()?;
         code.await.ok()
     }
 
     fn finish(&self, id: u64, code: i32) {
-        if let Some(done) = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id) {
+        if let Some(done) = self
+            .waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&id)
+        {
             done.send(code).ok();
         }
     }
@@ -117,8 +129,17 @@ pub(super) fn start(
     number: u64,
     events: mpsc::UnboundedSender<Event>,
 ) -> io::Result<Run> {
-    let Process { mut reports, orders, stdout, stderr } = Process::start(shim, &launch)?;
-    let execs = Execs { orders: orders.downgrade(), waiting: Arc::default(), next: Arc::default() };
+    let Process {
+        mut reports,
+        orders,
+        stdout,
+        stderr,
+    } = Process::start(shim, &launch)?;
+    let execs = Execs {
+        orders: orders.downgrade(),
+        waiting: Arc::default(),
+        next: Arc::default(),
+    };
     let directory = launch.directory.clone();
     let run = Run {
         orders,
@@ -132,7 +153,15 @@ pub(super) fn start(
         execs: execs.clone(),
         probes: None,
     };
-    let tell = move |what| events.send(Event { slot, run: number, what }).ok();
+    let tell = move |what| {
+        events
+            .send(Event {
+                slot,
+                run: number,
+                what,
+            })
+            .ok()
+    };
     tokio::spawn(async move {
         let out = tokio::spawn({
             let log = log.clone();
@@ -145,12 +174,18 @@ pub(super) fn start(
         while let Some(report) = reports.recv().await {
             match report {
                 Report::Started { pid } => {
-                    tell(Happening::Started { pid, at: Timestamp::now() });
+                    tell(Happening::Started {
+                        pid,
+                        at: Timestamp::now(),
+                    });
                 }
                 Report::ExecDone { id, code } => execs.finish(id, code),
                 Report::Refused { message } => {
                     log.close();
-                    tell(Happening::Refused { message, at: Timestamp::now() });
+                    tell(Happening::Refused {
+                        message,
+                        at: Timestamp::now(),
+                    });
                 }
                 Report::Exited { code } => {
                     let at = Timestamp::now();

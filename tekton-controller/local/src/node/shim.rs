@@ -50,8 +50,13 @@ pub fn run_if_requested() -> Option<ExitCode> {
 fn run() -> io::Result<()> {
     // A session of its own: the interrupt key of the terminal reaches the node only.
     setsid().ok();
-    let mut socket = Socket { stream: UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?), pending: Vec::new() };
-    let Some(launch) = socket.receive::<Launch>()? else { return Ok(()) };
+    let mut socket = Socket {
+        stream: UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?),
+        pending: Vec::new(),
+    };
+    let Some(launch) = socket.receive::<Launch>()? else {
+        return Ok(());
+    };
     let mut mask = SigSet::empty();
     mask.add(Signal::SIGCHLD);
     mask.thread_block()?;
@@ -62,7 +67,13 @@ fn run() -> io::Result<()> {
         Ok(Some(pid)) => {
             release_output()?;
             socket.send(&Report::Started { pid: pid.as_raw() })?;
-            Supervisor { launch, pid, execs: BTreeMap::new(), socket }.supervise(&children)
+            Supervisor {
+                launch,
+                pid,
+                execs: BTreeMap::new(),
+                socket,
+            }
+            .supervise(&children)
         }
         Err(message) => socket.send(&Report::Refused { message }),
     }
@@ -77,12 +88,17 @@ fn start(launch: &Launch) -> Outcome<Option<Pid>> {
         return Ok(None);
     }
     if !launch.cwd.as_os_str().is_empty() {
-        std::fs::create_dir_all(&launch.cwd)
-            .map_err(|e| format!("unable to start container process: error during container init: mkdir {}: {e}", launch.cwd.display()))?;
+        std::fs::create_dir_all(&launch.cwd).map_err(|e| {
+            format!(
+                "unable to start container process: error during container init: mkdir {}: {e}",
+                launch.cwd.display()
+            )
+        })?;
     }
     if launch.read_only_root && launch.isolation != Isolation::None {
         let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY;
-        mount(None::<&str>, "/", None::<&str>, flags, None::<&str>).map_err(|e| format!("read-only root: {e}"))?;
+        mount(None::<&str>, "/", None::<&str>, flags, None::<&str>)
+            .map_err(|e| format!("read-only root: {e}"))?;
     }
     let (mut command, name) = command_of(launch, &launch.argv)?;
     command.stdout(Stdio::inherit()).stderr(Stdio::inherit());
@@ -111,8 +127,17 @@ fn command_of(launch: &Launch, argv: &[String]) -> Outcome<(Command, String)> {
 /// Looks a program up the way a container runtime does; the error is the runtime's.
 fn find_program(launch: &Launch, name: &str) -> Outcome<PathBuf> {
     let not_found = || Err(refusal(name, "executable file not found in $PATH"));
-    if !launch.closed_to.is_empty() && !launch.closed_to.iter().any(|known| Path::new(name).starts_with(known)) {
-        return if name.contains('/') { Err(refusal(name, &format!("stat {name}: no such file or directory"))) } else { not_found() };
+    if !launch.closed_to.is_empty()
+        && !launch
+            .closed_to
+            .iter()
+            .any(|known| Path::new(name).starts_with(known))
+    {
+        return if name.contains('/') {
+            Err(refusal(name, &format!("stat {name}: no such file or directory")))
+        } else {
+            not_found()
+        };
     }
     if name.contains('/') {
         let path = launch.cwd.join(name);
@@ -123,10 +148,20 @@ fn find_program(launch: &Launch, name: &str) -> Outcome<PathBuf> {
             Ok(_) => Ok(path),
         };
     }
-    let path = launch.env.iter().rev().find(|(key, _)| key == "PATH").map_or("", |(_, value)| value.as_str());
-    let found = path.split(':').filter(|dir| !dir.is_empty()).map(|dir| Path::new(dir).join(name)).find(|candidate| {
-        std::fs::metadata(candidate).is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
-    });
+    let path = launch
+        .env
+        .iter()
+        .rev()
+        .find(|(key, _)| key == "PATH")
+        .map_or("", |(_, value)| value.as_str());
+    let found = path
+        .split(':')
+        .filter(|dir| !dir.is_empty())
+        .map(|dir| Path::new(dir).join(name))
+        .find(|candidate| {
+            std::fs::metadata(candidate)
+                .is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+        });
     found.map_or_else(not_found, Ok)
 }
 
@@ -136,7 +171,10 @@ fn refusal(name: &str, reason: &str) -> String {
 
 /// The kernel's words for an error, without the number that the standard library adds.
 fn error_text(error: &io::Error) -> String {
-    error.raw_os_error().map_or_else(|| error.to_string(), |number| Errno::from_raw(number).desc().to_lowercase())
+    error.raw_os_error().map_or_else(
+        || error.to_string(),
+        |number| Errno::from_raw(number).desc().to_lowercase(),
+    )
 }
 
 /// In the new process, right before its program takes over.
@@ -150,9 +188,18 @@ fn prepare(launch: &Launch, first: bool) -> io::Result<()> {
     if launch.isolation == Isolation::Namespaces && !launch.privileged {
         HARMFUL.into_iter().for_each(sys::drop_capability);
     }
-    if launch.isolation == Isolation::Namespaces || Uid::effective().is_root() && launch.isolation == Isolation::None {
+    if launch.isolation == Isolation::Namespaces
+        || Uid::effective().is_root() && launch.isolation == Isolation::None
+    {
         if launch.user.is_some() || launch.group.is_some() || !launch.groups.is_empty() {
-            setgroups(&launch.groups.iter().copied().map(Gid::from_raw).collect::<Vec<_>>())?;
+            setgroups(
+                &launch
+                    .groups
+                    .iter()
+                    .copied()
+                    .map(Gid::from_raw)
+                    .collect::<Vec<_>>(),
+            )?;
         }
         if let Some(group) = launch.group {
             setgid(Gid::from_raw(group))?;
@@ -236,7 +283,9 @@ impl Supervisor {
 
     /// Carries out what the node wants; false once the node is gone.
     fn obey(&mut self) -> io::Result<bool> {
-        let Some(order) = self.socket.receive::<Order>()? else { return Ok(false) };
+        let Some(order) = self.socket.receive::<Order>()? else {
+            return Ok(false);
+        };
         let mut next = Some(order);
         while let Some(order) = next {
             match order {
@@ -256,7 +305,8 @@ impl Supervisor {
         let started = command_of(&self.launch, argv).and_then(|(mut command, name)| {
             command.stdout(Stdio::null()).stderr(Stdio::null());
             let setup = self.launch.clone();
-            sys::spawn_prepared(&mut command, move || prepare(&setup, false)).map_err(|e| refusal(&name, &error_text(&e)))
+            sys::spawn_prepared(&mut command, move || prepare(&setup, false))
+                .map_err(|e| refusal(&name, &error_text(&e)))
         });
         match started {
             Ok(child) => {
@@ -272,7 +322,10 @@ impl Supervisor {
         let listing = format!("/proc/{0}/task/{0}/children", getpid());
         loop {
             if self.launch.isolation == Isolation::None {
-                for pid in std::fs::read_to_string(&listing).unwrap_or_default().split_whitespace() {
+                for pid in std::fs::read_to_string(&listing)
+                    .unwrap_or_default()
+                    .split_whitespace()
+                {
                     if let Ok(pid) = pid.parse() {
                         kill(Pid::from_raw(pid), Signal::SIGKILL).ok();
                     }

@@ -37,7 +37,10 @@ impl StateDir {
         fs::DirBuilder::new().recursive(true).mode(0o711).create(&top)?;
         let top = fs::canonicalize(top)?;
         if fs::metadata(&top)?.uid() != getuid().as_raw() {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{} belongs to somebody else", top.display())));
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                format!("{} belongs to somebody else", top.display()),
+            ));
         }
         clear_dead(&top)?;
         let path = top.join(uuid::Uuid::new_v4().simple().to_string());
@@ -45,7 +48,11 @@ impl StateDir {
         let hidden = top.join(format!(".{}", std::process::id()));
         remove_tree(&hidden)?;
         fs::DirBuilder::new().mode(0o711).create(&hidden)?;
-        let mut file = File::options().create(true).write(true).truncate(true).open(hidden.join(LOCK))?;
+        let mut file = File::options()
+            .create(true)
+            .write(true)
+            .truncate(true)
+            .open(hidden.join(LOCK))?;
         writeln!(file, "{}", std::process::id())?;
         let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno)?;
         fs::rename(&hidden, &path)?;
@@ -75,7 +82,10 @@ impl Drop for StateDir {
 
 fn default_base() -> PathBuf {
     let usable = |dir: &PathBuf| statvfs(dir).is_ok_and(|facts| !facts.flags().contains(FsFlags::ST_NOEXEC));
-    std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(usable).unwrap_or_else(std::env::temp_dir)
+    std::env::var_os("XDG_RUNTIME_DIR")
+        .map(PathBuf::from)
+        .filter(usable)
+        .unwrap_or_else(std::env::temp_dir)
 }
 
 fn clear_dead(top: &Path) -> io::Result<()> {
@@ -99,13 +109,23 @@ fn clear_dead(top: &Path) -> io::Result<()> {
 
 /// Kills all processes that carry the marker of an instance, until none is left.
 fn kill_marked(instance: &str) {
-    let marks = [format!("{MARKER}={instance}").into_bytes(), format!("{POD_MARKER}={instance}").into_bytes()];
+    let marks = [
+        format!("{MARKER}={instance}").into_bytes(),
+        format!("{POD_MARKER}={instance}").into_bytes(),
+    ];
     for _ in 0..500 {
         let mut found = false;
         for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let Ok(pid) = entry.file_name().to_string_lossy().parse::<i32>() else { continue };
-            let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
-            if environment.split(|byte| *byte == 0).any(|var| marks.iter().any(|mark| mark == var)) {
+            let Ok(pid) = entry.file_name().to_string_lossy().parse::<i32>() else {
+                continue;
+            };
+            let Ok(environment) = fs::read(entry.path().join("environ")) else {
+                continue;
+            };
+            if environment
+                .split(|byte| *byte == 0)
+                .any(|var| marks.iter().any(|mark| mark == var))
+            {
                 found |= kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok();
             }
         }
@@ -160,7 +180,11 @@ mod tests {
     #[test]
     fn kills_marked_processes() {
         let instance = uuid::Uuid::new_v4().to_string();
-        let mut child = std::process::Command::new("sleep").arg("1000").env(POD_MARKER, &instance).spawn().unwrap();
+        let mut child = std::process::Command::new("sleep")
+            .arg("1000")
+            .env(POD_MARKER, &instance)
+            .spawn()
+            .unwrap();
         kill_marked(&instance);
         assert!(!child.wait().unwrap().success());
     }

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{
-    Container, ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting, ContainerStatus, HostIP, Pod,
-    PodCondition, PodIP, PodStatus,
+    Container, ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting,
+    ContainerStatus, HostIP, Pod, PodCondition, PodIP, PodStatus,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
@@ -50,7 +50,10 @@ pub(super) struct Record {
 impl Record {
     pub(super) fn new(reason: &'static str, container: &Container) -> Self {
         Self {
-            state: State::Waiting { reason, message: None },
+            state: State::Waiting {
+                reason,
+                message: None,
+            },
             last: None,
             restarts: 0,
             started: false,
@@ -123,7 +126,9 @@ pub(super) struct Facts<'a> {
 pub(super) fn status(facts: &Facts<'_>) -> PodStatus {
     let empty = Vec::new();
     let spec = facts.pod.spec.as_ref();
-    let init = spec.and_then(|spec| spec.init_containers.as_ref()).unwrap_or(&empty);
+    let init = spec
+        .and_then(|spec| spec.init_containers.as_ref())
+        .unwrap_or(&empty);
     let main = spec.map_or(&empty, |spec| &spec.containers);
     let phase = phase(facts, init);
     let address = Some(facts.node.address.clone());
@@ -131,13 +136,30 @@ pub(super) fn status(facts: &Facts<'_>) -> PodStatus {
         phase: Some(phase.to_owned()),
         conditions: Some(conditions(facts, init, main, phase)),
         host_ip: address.clone(),
-        host_ips: Some(vec![HostIP { ip: facts.node.address.clone() }]),
+        host_ips: Some(vec![HostIP {
+            ip: facts.node.address.clone(),
+        }]),
         pod_ip: address,
-        pod_ips: Some(vec![PodIP { ip: facts.node.address.clone() }]),
+        pod_ips: Some(vec![PodIP {
+            ip: facts.node.address.clone(),
+        }]),
         start_time: Some(Time(facts.started)),
-        init_container_statuses: (!init.is_empty()).then(|| init.iter().zip(facts.init).map(|(c, r)| container_status(c, r, true)).collect()),
-        container_statuses: Some(main.iter().zip(facts.main).map(|(c, r)| container_status(c, r, false)).collect()),
-        qos_class: facts.before.and_then(|status| status.qos_class.clone()).or_else(|| Some(qos_class(init.iter().chain(main)).to_owned())),
+        init_container_statuses: (!init.is_empty()).then(|| {
+            init.iter()
+                .zip(facts.init)
+                .map(|(c, r)| container_status(c, r, true))
+                .collect()
+        }),
+        container_statuses: Some(
+            main.iter()
+                .zip(facts.main)
+                .map(|(c, r)| container_status(c, r, false))
+                .collect(),
+        ),
+        qos_class: facts
+            .before
+            .and_then(|status| status.qos_class.clone())
+            .or_else(|| Some(qos_class(init.iter().chain(main)).to_owned())),
         reason: facts.verdict.map(|verdict| verdict.reason.clone()),
         message: facts.verdict.map(|verdict| verdict.message.clone()),
         ..PodStatus::default()
@@ -147,7 +169,11 @@ pub(super) fn status(facts: &Facts<'_>) -> PodStatus {
 /// Whether init containers are done: ended well, or started if they keep running.
 pub(super) fn init_done(init: &[Container], records: &[Record]) -> bool {
     init.iter().zip(records).all(|(container, record)| {
-        if is_sidecar(container) { record.started || record.exit_code().is_some() } else { record.exit_code() == Some(0) }
+        if is_sidecar(container) {
+            record.started || record.exit_code().is_some()
+        } else {
+            record.exit_code() == Some(0)
+        }
     })
 }
 
@@ -158,10 +184,21 @@ fn phase(facts: &Facts<'_>, init: &[Container]) -> &'static str {
     }
     let policy = restart_policy(facts.pod);
     if !init_done(init, facts.init) {
-        let failed = init.iter().zip(facts.init).any(|(c, r)| !is_sidecar(c) && r.exit_code().is_some_and(|code| code != 0));
-        return if failed && policy == Restart::Never && !runs_any { "Failed" } else { "Pending" };
+        let failed = init
+            .iter()
+            .zip(facts.init)
+            .any(|(c, r)| !is_sidecar(c) && r.exit_code().is_some_and(|code| code != 0));
+        return if failed && policy == Restart::Never && !runs_any {
+            "Failed"
+        } else {
+            "Pending"
+        };
     }
-    if facts.main.iter().any(|r| matches!(r.state, State::Waiting { .. }) && r.last.is_none()) {
+    if facts
+        .main
+        .iter()
+        .any(|r| matches!(r.state, State::Waiting { .. }) && r.last.is_none())
+    {
         return "Pending";
     }
     let ended: Vec<i32> = facts.main.iter().filter_map(Record::exit_code).collect();
@@ -171,7 +208,9 @@ fn phase(facts: &Facts<'_>, init: &[Container]) -> &'static str {
     let failed = ended.iter().any(|code| *code != 0);
     match (policy, failed) {
         // Only a pod that is being deleted stays ended with this policy.
-        (Restart::Always | Restart::OnFailure, true) if facts.pod.metadata.deletion_timestamp.is_none() => "Running",
+        (Restart::Always | Restart::OnFailure, true) if facts.pod.metadata.deletion_timestamp.is_none() => {
+            "Running"
+        }
         (Restart::Always, false) if facts.pod.metadata.deletion_timestamp.is_none() => "Running",
         (_, true) => "Failed",
         (_, false) => "Succeeded",
@@ -181,10 +220,20 @@ fn phase(facts: &Facts<'_>, init: &[Container]) -> &'static str {
 fn conditions(facts: &Facts<'_>, init: &[Container], main: &[Container], phase: &str) -> Vec<PodCondition> {
     let completed = phase == "Succeeded";
     let failed = phase == "Failed";
-    let names = |containers: &[Container], records: &[Record], ok: &dyn Fn(&Container, &Record) -> bool| -> Vec<String> {
-        containers.iter().zip(records).filter(|(c, r)| !ok(c, r)).map(|(c, _)| c.name.clone()).collect()
+    let names = |containers: &[Container],
+                 records: &[Record],
+                 ok: &dyn Fn(&Container, &Record) -> bool|
+     -> Vec<String> {
+        containers
+            .iter()
+            .zip(records)
+            .filter(|(c, r)| !ok(c, r))
+            .map(|(c, _)| c.name.clone())
+            .collect()
     };
-    let incomplete = names(init, facts.init, &|c, r| init_done(std::slice::from_ref(c), std::slice::from_ref(r)));
+    let incomplete = names(init, facts.init, &|c, r| {
+        init_done(std::slice::from_ref(c), std::slice::from_ref(r))
+    });
     let unready = {
         let mut unready = names(init, facts.init, &|c, r| !is_sidecar(c) || r.ready);
         unready.extend(names(main, facts.main, &|_, r| r.ready));
@@ -193,7 +242,14 @@ fn conditions(facts: &Facts<'_>, init: &[Container], main: &[Container], phase: 
     let initialized = if incomplete.is_empty() || completed {
         (true, completed.then_some("PodCompleted"), None)
     } else {
-        (false, Some("ContainersNotInitialized"), Some(format!("containers with incomplete status: [{}]", incomplete.join(" "))))
+        (
+            false,
+            Some("ContainersNotInitialized"),
+            Some(format!(
+                "containers with incomplete status: [{}]",
+                incomplete.join(" ")
+            )),
+        )
     };
     let ready = if completed {
         (false, Some("PodCompleted"), None)
@@ -202,7 +258,11 @@ fn conditions(facts: &Facts<'_>, init: &[Container], main: &[Container], phase: 
     } else if unready.is_empty() {
         (true, None, None)
     } else {
-        (false, Some("ContainersNotReady"), Some(format!("containers with unready status: [{}]", unready.join(" "))))
+        (
+            false,
+            Some("ContainersNotReady"),
+            Some(format!("containers with unready status: [{}]", unready.join(" "))),
+        )
     };
     let sandbox = (!completed && !failed, None, None);
     [
@@ -217,10 +277,20 @@ fn conditions(facts: &Facts<'_>, init: &[Container], main: &[Container], phase: 
     .collect()
 }
 
-fn condition(facts: &Facts<'_>, type_: &str, holds: bool, reason: Option<&str>, message: Option<String>) -> PodCondition {
+fn condition(
+    facts: &Facts<'_>,
+    type_: &str,
+    holds: bool,
+    reason: Option<&str>,
+    message: Option<String>,
+) -> PodCondition {
     let status = if holds { "True" } else { "False" };
-    let before = facts.before.and_then(|status| status.conditions.iter().flatten().find(|c| c.type_ == type_));
-    let since = before.filter(|before| before.status == status).and_then(|before| before.last_transition_time.clone());
+    let before = facts
+        .before
+        .and_then(|status| status.conditions.iter().flatten().find(|c| c.type_ == type_));
+    let since = before
+        .filter(|before| before.status == status)
+        .and_then(|before| before.last_transition_time.clone());
     PodCondition {
         type_: type_.to_owned(),
         status: status.to_owned(),
@@ -234,25 +304,45 @@ fn condition(facts: &Facts<'_>, type_: &str, holds: bool, reason: Option<&str>, 
 fn container_status(container: &Container, record: &Record, init: bool) -> ContainerStatus {
     let state = match &record.state {
         State::Waiting { reason, message } => ContainerState {
-            waiting: Some(ContainerStateWaiting { reason: Some((*reason).to_owned()), message: message.clone() }),
+            waiting: Some(ContainerStateWaiting {
+                reason: Some((*reason).to_owned()),
+                message: message.clone(),
+            }),
             ..ContainerState::default()
         },
-        State::Running { since } => {
-            ContainerState { running: Some(ContainerStateRunning { started_at: Some(Time(*since)) }), ..ContainerState::default() }
-        }
-        State::Terminated(end) => ContainerState { terminated: Some((**end).clone()), ..ContainerState::default() },
+        State::Running { since } => ContainerState {
+            running: Some(ContainerStateRunning {
+                started_at: Some(Time(*since)),
+            }),
+            ..ContainerState::default()
+        },
+        State::Terminated(end) => ContainerState {
+            terminated: Some((**end).clone()),
+            ..ContainerState::default()
+        },
     };
     let done = init && !is_sidecar(container);
     ContainerStatus {
         name: container.name.clone(),
         image: record.image.clone(),
-        image_id: if record.id.is_some() { record.image.clone() } else { String::new() },
+        image_id: if record.id.is_some() {
+            record.image.clone()
+        } else {
+            String::new()
+        },
         container_id: record.id.clone(),
-        ready: if done { record.exit_code() == Some(0) } else { record.ready },
+        ready: if done {
+            record.exit_code() == Some(0)
+        } else {
+            record.ready
+        },
         started: Some(record.started && record.is_running()),
         restart_count: record.restarts,
         state: Some(state),
-        last_state: record.last.as_ref().map(|end| ContainerState { terminated: Some((**end).clone()), ..ContainerState::default() }),
+        last_state: record.last.as_ref().map(|end| ContainerState {
+            terminated: Some((**end).clone()),
+            ..ContainerState::default()
+        }),
         ..ContainerStatus::default()
     }
 }
@@ -264,7 +354,10 @@ fn qos_class<'a>(containers: impl Iterator<Item = &'a Container>) -> &'static st
         let limits = resources.and_then(|r| r.limits.as_ref());
         let requests = resources.and_then(|r| r.requests.as_ref());
         for name in ["cpu", "memory"] {
-            let (limit, request) = (limits.and_then(|l| l.get(name)), requests.and_then(|r| r.get(name)));
+            let (limit, request) = (
+                limits.and_then(|l| l.get(name)),
+                requests.and_then(|r| r.get(name)),
+            );
             any |= limit.is_some() || request.is_some();
             all &= limit.is_some() && request.is_none_or(|request| Some(request) == limit);
         }
@@ -284,8 +377,13 @@ mod tests {
     fn record(code: Option<i32>) -> Record {
         let mut record = Record::new("ContainerCreating", &Container::default());
         record.state = match code {
-            Some(code) => State::Terminated(Box::new(ContainerStateTerminated { exit_code: code, ..Default::default() })),
-            None => State::Running { since: Timestamp::UNIX_EPOCH },
+            Some(code) => State::Terminated(Box::new(ContainerStateTerminated {
+                exit_code: code,
+                ..Default::default()
+            })),
+            None => State::Running {
+                since: Timestamp::UNIX_EPOCH,
+            },
         };
         record
     }
@@ -295,34 +393,101 @@ mod tests {
     }
 
     fn check(policy: &str, sidecar: bool, init: &[Record], main: &[Record], want: &str) {
-        let init_spec: Vec<_> = init.iter().map(|_| json!({"name": "i", "restartPolicy": if sidecar { Some("Always") } else { None }})).collect();
+        let init_spec: Vec<_> = init
+            .iter()
+            .map(|_| json!({"name": "i", "restartPolicy": if sidecar { Some("Always") } else { None }}))
+            .collect();
         let main_spec: Vec<_> = main.iter().map(|_| json!({"name": "c"})).collect();
-        let pod: Pod = serde_json::from_value(json!({"spec": {"restartPolicy": policy, "initContainers": init_spec, "containers": main_spec}})).unwrap();
-        let node = NodeFacts { name: "n".into(), address: "127.0.0.1".into(), cpu_milli: 1, memory: 1 };
-        let facts = Facts { pod: &pod, init, main, node: &node, started: Timestamp::UNIX_EPOCH, now: Timestamp::UNIX_EPOCH, verdict: None, before: None };
+        let pod: Pod = serde_json::from_value(
+            json!({"spec": {"restartPolicy": policy, "initContainers": init_spec, "containers": main_spec}}),
+        )
+        .unwrap();
+        let node = NodeFacts {
+            name: "n".into(),
+            address: "127.0.0.1".into(),
+            cpu_milli: 1,
+            memory: 1,
+        };
+        let facts = Facts {
+            pod: &pod,
+            init,
+            main,
+            node: &node,
+            started: Timestamp::UNIX_EPOCH,
+            now: Timestamp::UNIX_EPOCH,
+            verdict: None,
+            before: None,
+        };
         let status = status(&facts);
         assert_eq!(status.phase.as_deref(), Some(want), "{policy} {init:?} {main:?}");
-        let ready = status.conditions.unwrap().into_iter().find(|c| c.type_ == "Ready").unwrap();
-        assert_eq!(ready.reason.as_deref() == Some("PodCompleted"), want == "Succeeded");
+        let ready = status
+            .conditions
+            .unwrap()
+            .into_iter()
+            .find(|c| c.type_ == "Ready")
+            .unwrap();
+        assert_eq!(
+            ready.reason.as_deref() == Some("PodCompleted"),
+            want == "Succeeded"
+        );
     }
 
     #[test]
     fn phases() {
-        let started = Record { started: true, ..record(None) };
+        let started = Record {
+            started: true,
+            ..record(None)
+        };
         check("Never", false, &[], &[waiting()], "Pending");
         check("Never", false, &[record(None)], &[waiting()], "Pending");
         check("Never", false, &[record(Some(1))], &[waiting()], "Failed");
         check("OnFailure", false, &[record(Some(1))], &[waiting()], "Pending");
-        check("Never", false, &[record(Some(0))], &[record(None), waiting()], "Pending");
-        check("Never", false, &[record(Some(0))], &[record(None), record(Some(1))], "Running");
+        check(
+            "Never",
+            false,
+            &[record(Some(0))],
+            &[record(None), waiting()],
+            "Pending",
+        );
+        check(
+            "Never",
+            false,
+            &[record(Some(0))],
+            &[record(None), record(Some(1))],
+            "Running",
+        );
         check("Never", false, &[], &[record(Some(0)), record(Some(1))], "Failed");
-        check("Never", false, &[], &[record(Some(0)), record(Some(0))], "Succeeded");
+        check(
+            "Never",
+            false,
+            &[],
+            &[record(Some(0)), record(Some(0))],
+            "Succeeded",
+        );
         check("OnFailure", false, &[], &[record(Some(1))], "Running");
         check("OnFailure", false, &[], &[record(Some(0))], "Succeeded");
         check("Always", false, &[], &[record(Some(0))], "Running");
         check("Never", true, &[record(None)], &[waiting()], "Pending");
-        check("Never", true, std::slice::from_ref(&started), &[record(None)], "Running");
-        check("Never", true, std::slice::from_ref(&started), &[record(Some(0))], "Running");
-        check("Never", true, &[record(Some(137))], &[record(Some(0))], "Succeeded");
+        check(
+            "Never",
+            true,
+            std::slice::from_ref(&started),
+            &[record(None)],
+            "Running",
+        );
+        check(
+            "Never",
+            true,
+            std::slice::from_ref(&started),
+            &[record(Some(0))],
+            "Running",
+        );
+        check(
+            "Never",
+            true,
+            &[record(Some(137))],
+            &[record(Some(0))],
+            "Succeeded",
+        );
     }
 }

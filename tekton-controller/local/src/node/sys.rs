@@ -1,7 +1,10 @@
 //! The few kernel calls for which no safe wrapper exists; the only unsafe code of this crate.
 //!
 //! Used by the shim alone, which has one thread, so that nothing else can observe the half-made state.
-#![expect(unsafe_code, reason = "calls of the kernel that nix does not wrap; each is justified in place")]
+#![expect(
+    unsafe_code,
+    reason = "calls of the kernel that nix does not wrap; each is justified in place"
+)]
 
 use std::ffi::CString;
 use std::io;
@@ -15,7 +18,12 @@ use nix::libc;
 /// Makes the mount at `path` and all below it read-only.
 pub(super) fn make_read_only(path: &Path) -> io::Result<()> {
     let path = CString::new(path.as_os_str().as_bytes())?;
-    let attributes = libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    let attributes = libc::mount_attr {
+        attr_set: libc::MOUNT_ATTR_RDONLY,
+        attr_clr: 0,
+        propagation: 0,
+        userns_fd: 0,
+    };
     // SAFETY: `path` is NUL-terminated and `attributes` is a complete struct; both outlive the call, which only reads them.
     let result = unsafe {
         libc::syscall(
@@ -27,7 +35,11 @@ pub(super) fn make_read_only(path: &Path) -> io::Result<()> {
             size_of::<libc::mount_attr>(),
         )
     };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 /// Takes a capability away from this process and all its future programs.

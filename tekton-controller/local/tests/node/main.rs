@@ -12,12 +12,21 @@ fn main() -> ExitCode {
     if let Some(code) = shim::run_if_requested() {
         return code;
     }
+    if let Some(base) = std::env::var_os(cases::VICTIM) {
+        cases::be_a_victim(std::path::Path::new(&base));
+    }
     let arguments = Arguments::from_args();
     if let Ok(filter) = std::env::var("RUST_LOG") {
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .init();
     }
     let available = driver::available();
-    assert!(available.contains(&Isolation::None), "plain processes are always possible");
+    assert!(
+        available.contains(&Isolation::None),
+        "plain processes are always possible"
+    );
     let trials = available.into_iter().flat_map(|isolation| {
         cases::ALL.iter().map(move |(name, case)| {
             Trial::test(format!("{isolation}::{name}"), move || {

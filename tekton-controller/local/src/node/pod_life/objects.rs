@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use futures::future::{join_all, try_join_all};
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{ConfigMap, Event, ObjectReference, PersistentVolumeClaim, Pod, Secret, ServiceAccount};
+use k8s_openapi::api::core::v1::{
+    ConfigMap, Event, ObjectReference, PersistentVolumeClaim, Pod, Secret, ServiceAccount,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::api::PostParams;
 use kube::{Api, Client};
@@ -32,8 +34,17 @@ pub(super) struct Objects {
 impl Objects {
     /// Makes the pod's volumes, or brings them up to date.
     pub(super) fn provide(&self, context: &Context, pod: &Pod, uid: &str) -> Result<Places, String> {
-        let inputs = payload::Inputs { node: &context.settings.facts, sources: &self.sources, tokens: &self.tokens };
-        volumes::provide(pod, &context.settings.pod_dir(uid).join("volumes"), &inputs, &self.claims)
+        let inputs = payload::Inputs {
+            node: &context.settings.facts,
+            sources: &self.sources,
+            tokens: &self.tokens,
+        };
+        volumes::provide(
+            pod,
+            &context.settings.pod_dir(uid).join("volumes"),
+            &inputs,
+            &self.claims,
+        )
     }
 }
 
@@ -42,33 +53,61 @@ pub(super) async fn fetch(context: &Context, pod: &Pod) -> Result<Objects, kube:
     let namespace = pod.metadata.namespace.as_deref().unwrap_or_default();
     let client = &context.client;
     let spec = pod.spec.as_ref();
-    let containers = spec.iter().flat_map(|spec| spec.containers.iter().chain(spec.init_containers.iter().flatten()));
+    let containers = spec.iter().flat_map(|spec| {
+        spec.containers
+            .iter()
+            .chain(spec.init_containers.iter().flatten())
+    });
     let (mut maps, mut secrets) = env::references(containers);
     let (more_maps, more_secrets) = payload::references(pod);
     maps.extend(more_maps);
     secrets.extend(more_secrets);
     let wanted = spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
-    let claims = wanted.filter_map(|volume| Some(volume.persistent_volume_claim.as_ref()?.claim_name.clone())).collect();
+    let claims = wanted
+        .filter_map(|volume| Some(volume.persistent_volume_claim.as_ref()?.claim_name.clone()))
+        .collect();
     let (config_maps, secrets, claims) = futures::try_join!(
         read::<ConfigMap>(client, namespace, maps),
         read::<Secret>(client, namespace, secrets),
         read::<PersistentVolumeClaim>(client, namespace, claims),
     )?;
-    let claims = claims.into_iter().map(|(name, claim)| (name, claims::directory(&context.settings.claims, &claim))).collect();
-    Ok(Objects { sources: Sources { config_maps, secrets }, tokens: tokens(client, pod).await, claims })
+    let claims = claims
+        .into_iter()
+        .map(|(name, claim)| (name, claims::directory(&context.settings.claims, &claim)))
+        .collect();
+    Ok(Objects {
+        sources: Sources { config_maps, secrets },
+        tokens: tokens(client, pod).await,
+        claims,
+    })
 }
 
-async fn read<K>(client: &Client, namespace: &str, mut names: Vec<String>) -> Result<BTreeMap<String, K>, kube::Error>
+async fn read<K>(
+    client: &Client,
+    namespace: &str,
+    mut names: Vec<String>,
+) -> Result<BTreeMap<String, K>, kube::Error>
 where
-    K: kube::Resource<Scope = k8s_openapi::NamespaceResourceScope> + Clone + std::fmt::Debug + serde::de::DeserializeOwned,
+    K: kube::Resource<Scope = k8s_openapi::NamespaceResourceScope>
+        + Clone
+        + std::fmt::Debug
+        + serde::de::DeserializeOwned,
     <K as kube::Resource>::DynamicType: Default,
 {
     names.sort();
     names.dedup();
     let api: Api<K> = Api::namespaced(client.clone(), namespace);
     let api = &api;
-    let found = try_join_all(names.into_iter().map(|name| async move { Ok::<_, kube::Error>((api.get_opt(&name).await?, name)) })).await?;
-    Ok(found.into_iter().filter_map(|(object, name)| Some((name, object?))).collect())
+    let found = try_join_all(
+        names
+            .into_iter()
+            .map(|name| async move { Ok::<_, kube::Error>((api.get_opt(&name).await?, name)) }),
+    )
+    .await?;
+    Ok(found
+        .into_iter()
+        .filter_map(|(object, name)| Some((name, object?)))
+        .collect())
 }
 
 /// Tokens for the pod's service account; those that the API refuses to give are left out.
@@ -103,8 +142,16 @@ async fn tokens(client: &Client, pod: &Pod) -> BTreeMap<String, String> {
 /// The pod with the volume by which its containers talk to the API, unless it forbids that or has its own.
 pub(super) fn with_api_access(pod: &Pod, api: bool) -> Pod {
     let mut pod = pod.clone();
-    let Some(spec) = pod.spec.as_mut().filter(|_| api) else { return pod };
-    if spec.automount_service_account_token == Some(false) || spec.volumes.iter().flatten().any(|v| v.name.starts_with(API_ACCESS_VOLUME)) {
+    let Some(spec) = pod.spec.as_mut().filter(|_| api) else {
+        return pod;
+    };
+    if spec.automount_service_account_token == Some(false)
+        || spec
+            .volumes
+            .iter()
+            .flatten()
+            .any(|v| v.name.starts_with(API_ACCESS_VOLUME))
+    {
         return pod;
     }
     let volume = json!({ "name": API_ACCESS_VOLUME, "projected": { "defaultMode": 0o644, "sources": [
@@ -113,12 +160,21 @@ pub(super) fn with_api_access(pod: &Pod, api: bool) -> Pod {
         { "downwardAPI": { "items": [{ "path": "namespace", "fieldRef": { "fieldPath": "metadata.namespace" } }] } },
     ] } });
     let mount = json!({ "name": API_ACCESS_VOLUME, "mountPath": API_ACCESS, "readOnly": true });
-    let (Ok(volume), Ok(mount)) = (serde_json::from_value(volume), serde_json::from_value(mount)) else { return pod };
+    let (Ok(volume), Ok(mount)) = (serde_json::from_value(volume), serde_json::from_value(mount)) else {
+        return pod;
+    };
     let mount: k8s_openapi::api::core::v1::VolumeMount = mount;
     spec.volumes.get_or_insert_default().push(volume);
-    for container in spec.containers.iter_mut().chain(spec.init_containers.iter_mut().flatten()) {
+    for container in spec
+        .containers
+        .iter_mut()
+        .chain(spec.init_containers.iter_mut().flatten())
+    {
         let mounts = container.volume_mounts.get_or_insert_default();
-        if !mounts.iter().any(|known| known.mount_path.trim_end_matches('/') == API_ACCESS) {
+        if !mounts
+            .iter()
+            .any(|known| known.mount_path.trim_end_matches('/') == API_ACCESS)
+        {
             mounts.push(mount.clone());
         }
     }
@@ -131,7 +187,11 @@ pub(super) async fn warn(client: &Client, pod: &Pod, reason: &str, message: &str
     let name = pod.metadata.name.clone().unwrap_or_default();
     let now = Time(Timestamp::now());
     let event = Event {
-        metadata: ObjectMeta { generate_name: Some(format!("{name}.")), namespace: Some(namespace.clone()), ..ObjectMeta::default() },
+        metadata: ObjectMeta {
+            generate_name: Some(format!("{name}.")),
+            namespace: Some(namespace.clone()),
+            ..ObjectMeta::default()
+        },
         involved_object: ObjectReference {
             api_version: Some("v1".to_owned()),
             kind: Some("Pod".to_owned()),
@@ -146,7 +206,10 @@ pub(super) async fn warn(client: &Client, pod: &Pod, reason: &str, message: &str
         first_timestamp: Some(now.clone()),
         last_timestamp: Some(now),
         count: Some(1),
-        source: Some(k8s_openapi::api::core::v1::EventSource { component: Some("kubelet".to_owned()), host: None }),
+        source: Some(k8s_openapi::api::core::v1::EventSource {
+            component: Some("kubelet".to_owned()),
+            host: None,
+        }),
         ..Event::default()
     };
     let events: Api<Event> = Api::namespaced(client.clone(), &namespace);

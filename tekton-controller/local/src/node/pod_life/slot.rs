@@ -37,7 +37,14 @@ pub(super) struct Slot {
 
 impl Slot {
     pub(super) fn new(record: Record) -> Self {
-        Self { record, run: None, next_run: 0, replace: false, restarts_in_a_row: 0, retry_at: None }
+        Self {
+            record,
+            run: None,
+            next_run: 0,
+            replace: false,
+            restarts_in_a_row: 0,
+            retry_at: None,
+        }
     }
 
     /// Whether it has ended and will not be started again.
@@ -46,7 +53,12 @@ impl Slot {
     }
 
     /// Whether the container is to be started now; notes when it has to wait.
-    pub(super) fn wish(&mut self, policy: Restart, container: &Container, (pod, namespace, uid): (&str, &str, &str)) -> Wish {
+    pub(super) fn wish(
+        &mut self,
+        policy: Restart,
+        container: &Container,
+        (pod, namespace, uid): (&str, &str, &str),
+    ) -> Wish {
         if self.run.is_some() {
             return Wish::Leave;
         }
@@ -71,7 +83,11 @@ impl Slot {
         self.record.last = Some(end.clone());
         self.record.state = State::Waiting {
             reason: "CrashLoopBackOff",
-            message: Some(format!("back-off {} restarting failed container={} pod={pod}_{namespace}({uid})", short(wait), container.name)),
+            message: Some(format!(
+                "back-off {} restarting failed container={} pod={pod}_{namespace}({uid})",
+                short(wait),
+                container.name
+            )),
         };
         Wish::Leave
     }
@@ -86,7 +102,10 @@ impl Slot {
             if !self.replace {
                 self.restarts_in_a_row += 1;
             }
-            self.record.state = State::Waiting { reason: "ContainerCreating", message: None };
+            self.record.state = State::Waiting {
+                reason: "ContainerCreating",
+                message: None,
+            };
         }
         self.next_run += 1;
         self.replace = false;
@@ -113,12 +132,21 @@ impl Slot {
     /// When something is due.
     pub(super) fn next_wake(&self, stopping: bool) -> Option<Instant> {
         let retry = self.retry_at.filter(|_| !stopping && self.run.is_none());
-        self.run.as_ref().and_then(|run| run.kill_at).into_iter().chain(retry).min()
+        self.run
+            .as_ref()
+            .and_then(|run| run.kill_at)
+            .into_iter()
+            .chain(retry)
+            .min()
     }
 }
 
 /// A time the way Go prints it.
 fn short(wait: Duration) -> String {
     let seconds = wait.as_secs();
-    if seconds < 60 { format!("{seconds}s") } else { format!("{}m{}s", seconds / 60, seconds % 60) }
+    if seconds < 60 {
+        format!("{seconds}s")
+    } else {
+        format!("{}m{}s", seconds / 60, seconds % 60)
+    }
 }

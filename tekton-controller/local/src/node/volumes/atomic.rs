@@ -65,11 +65,18 @@ pub(in crate::node) fn write(root: &Path, payload: &Payload) -> io::Result<()> {
 }
 
 fn unchanged(root: &Path, payload: &Payload) -> bool {
-    let visible = fs::read_dir(root).map(|entries| entries.flatten().filter(|e| !e.file_name().to_string_lossy().starts_with("..")).count());
+    let visible = fs::read_dir(root).map(|entries| {
+        entries
+            .flatten()
+            .filter(|e| !e.file_name().to_string_lossy().starts_with(".."))
+            .count()
+    });
     let mut tops: Vec<&str> = payload.keys().filter_map(|path| path.split('/').next()).collect();
     tops.dedup();
     visible.is_ok_and(|count| count == tops.len())
-        && payload.iter().all(|(path, (content, _))| fs::read(root.join(path)).is_ok_and(|found| &found == content))
+        && payload
+            .iter()
+            .all(|(path, (content, _))| fs::read(root.join(path)).is_ok_and(|found| &found == content))
 }
 
 #[cfg(test)]
@@ -77,7 +84,10 @@ mod tests {
     use super::*;
 
     fn payload(files: &[(&str, &str)]) -> Payload {
-        files.iter().map(|(path, text)| ((*path).to_owned(), (text.as_bytes().to_vec(), 0o644))).collect()
+        files
+            .iter()
+            .map(|(path, text)| ((*path).to_owned(), (text.as_bytes().to_vec(), 0o644)))
+            .collect()
     }
 
     #[test]
@@ -88,7 +98,11 @@ mod tests {
         assert_eq!(fs::read_to_string(root.join("sub/b")).unwrap(), "2");
         let first = fs::read_link(root.join(DATA)).unwrap();
         write(&root, &payload(&[("a", "1"), ("sub/b", "2")])).unwrap();
-        assert_eq!(fs::read_link(root.join(DATA)).unwrap(), first, "same content is not written again");
+        assert_eq!(
+            fs::read_link(root.join(DATA)).unwrap(),
+            first,
+            "same content is not written again"
+        );
         write(&root, &payload(&[("a", "3"), ("c", "")])).unwrap();
         assert_eq!(fs::read_to_string(root.join("a")).unwrap(), "3");
         assert_eq!(fs::read_to_string(root.join("c")).unwrap(), "");
