@@ -114,6 +114,19 @@ impl Reply {
         self
     }
 
+    /// A JSON document as YAML; streams and texts stay as they are.
+    fn into_yaml(mut self) -> Self {
+        if let Content::Whole(bytes) = &self.content
+            && self.content_type == "application/json"
+            && let Ok(value) = serde_json::from_slice::<Value>(bytes)
+            && let Ok(text) = serde_saphyr::to_string(&value)
+        {
+            self.content = Content::Whole(text.into());
+            self.content_type = "application/yaml";
+        }
+        self
+    }
+
     /// Adds warnings for the client.
     pub(crate) fn warn(mut self, warnings: &[String]) -> Self {
         self.warnings.extend_from_slice(warnings);
@@ -389,8 +402,9 @@ impl Api {
 
     /// Answers a request.
     pub(crate) async fn answer(&self, call: Call) -> Response<Body> {
-        let reply = self.route(&call).await;
-        reply.unwrap_or_else(|why| Reply::refusal(&why)).into_response()
+        let reply = self.route(&call).await.unwrap_or_else(|why| Reply::refusal(&why));
+        let yaml = negotiate::wants_yaml(call.header("accept"));
+        (if yaml { reply.into_yaml() } else { reply }).into_response()
     }
 
     async fn route(&self, call: &Call) -> Result<Reply, ApiError> {

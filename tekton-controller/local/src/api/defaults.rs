@@ -94,11 +94,6 @@ fn fill_event(value: &mut Value, [source, first, last, component, about]: &[&str
         set_missing(value, &["reportingComponent"], "");
         set_missing(value, &["reportingInstance"], "");
     }
-    let missing_count =
-        at(value, &["count"]).is_none() && *source == "source" && at(value, &["eventTime"]).is_none();
-    if missing_count && at(value, &[first]).is_some() {
-        set(value, &["count"], 1);
-    }
 }
 
 /// Limits of containers: a default limit follows the maximum, a default request the default limit.

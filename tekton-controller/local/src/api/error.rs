@@ -3,6 +3,8 @@
 //! The words are those of kube-apiserver, because clients compare them. Paths outside the API are
 //! answered in plain text.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::kinds::Resource;
@@ -162,24 +164,31 @@ impl ApiError {
         Self::new(409, "Conflict", text, Some(details))
     }
 
-    /// 409 of server-side apply, a cause for each field.
-    pub(crate) fn apply_conflict(causes: &[(String, String)]) -> Self {
-        let count = causes.len();
-        let lines: Vec<String> = causes
+    /// 409 of server-side apply: the owners, as they are shown, each with the fields in dispute.
+    pub(crate) fn apply_conflict(conflicts: &BTreeMap<String, Vec<String>>) -> Self {
+        let count: usize = conflicts.values().map(Vec::len).sum();
+        let causes: Vec<Value> = conflicts
             .iter()
-            .map(|(who, field)| format!("conflict with {who:?}: {field}"))
-            .collect();
-        let text = if count == 1 {
-            format!("Apply failed with 1 conflict: {}", lines.join(""))
-        } else {
-            format!("Apply failed with {count} conflicts: {}", lines.join("\n"))
-        };
-        let causes: Vec<Value> = causes
-            .iter()
-            .map(|(who, field)| {
-                json!({"reason": "FieldManagerConflict", "message": format!("conflict with {who:?}"), "field": field})
+            .flat_map(|(owner, fields)| fields.iter().map(move |field| (owner, field)))
+            .map(|(owner, field)| {
+                json!({"reason": "FieldManagerConflict", "message": format!("conflict with {owner}"), "field": field})
             })
             .collect();
+        let mut lines = Vec::new();
+        for (owner, fields) in conflicts {
+            if count == 1 {
+                lines.extend(
+                    fields
+                        .iter()
+                        .map(|field| format!("conflict with {owner}: {field}")),
+                );
+            } else {
+                lines.push(format!("conflicts with {owner}:"));
+                lines.extend(fields.iter().map(|field| format!("- {field}")));
+            }
+        }
+        let noun = if count == 1 { "conflict" } else { "conflicts" };
+        let text = format!("Apply failed with {count} {noun}: {}", lines.join("\n"));
         Self::new(409, "Conflict", text, Some(json!({"causes": causes})))
     }
 

@@ -1,5 +1,7 @@
 //! Who owns which fields: `metadata.managedFields` across creates, updates and applies.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::error::ApiError;
@@ -260,7 +262,7 @@ pub(crate) fn apply(
     let mut changed = difference.added;
     changed.add(&difference.modified);
     let is_mine = |owner: &Owner| owner.is(&options.manager, "Apply", subresource);
-    let mut conflicts = Vec::new();
+    let mut conflicts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for owner in owners.iter_mut().filter(|owner| !is_mine(owner)) {
         let taken = owner.fields.common(&changed);
         if taken.is_empty() {
@@ -269,8 +271,10 @@ pub(crate) fn apply(
         if options.force {
             owner.fields.subtract(&taken);
         } else {
-            let who = describe(owner);
-            conflicts.extend(taken.paths().into_iter().map(|path| (who.clone(), path)));
+            conflicts
+                .entry(describe(owner))
+                .or_default()
+                .extend(taken.paths());
         }
     }
     if !conflicts.is_empty() {
@@ -299,18 +303,19 @@ pub(crate) fn apply(
     Ok(Applied { object, owners })
 }
 
-/// The name of an owner in a conflict; others than appliers of the same version tell more.
+/// An owner as a conflict shows it; those that do not apply tell more.
 fn describe(owner: &Owner) -> String {
-    let mut name = owner.manager.clone();
-    if owner.operation == "Update" {
-        let with = if owner.subresource.is_empty() {
-            String::new()
-        } else {
-            format!(" with subresource {:?}", owner.subresource)
-        };
-        name = format!("{name}\"{with} using {}", owner.api_version);
+    let mut shown = format!("{:?}", owner.manager);
+    if !owner.subresource.is_empty() {
+        shown = format!("{shown} with subresource {:?}", owner.subresource);
     }
-    name
+    if owner.operation == "Update" {
+        shown = format!("{shown} using {}", owner.api_version);
+        if !owner.time.is_empty() {
+            shown = format!("{shown} at {}", owner.time);
+        }
+    }
+    shown
 }
 
 /// Whether a configuration brings owners of its own, which is refused.

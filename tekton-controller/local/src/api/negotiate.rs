@@ -23,7 +23,10 @@ pub(crate) fn form(accept: &str) -> Result<Form, ApiError> {
     for range in accept.split(',') {
         let mut parts = range.split(';').map(str::trim);
         let media = parts.next().unwrap_or_default();
-        if !matches!(media, "application/json" | "*/*" | "application/*") {
+        if !matches!(
+            media,
+            "application/json" | "application/yaml" | "*/*" | "application/*"
+        ) {
             continue;
         }
         let parameters: Vec<(&str, &str)> = parts.filter_map(|part| part.split_once('=')).collect();
@@ -47,4 +50,18 @@ pub(crate) fn form(accept: &str) -> Result<Form, ApiError> {
         }
     }
     Err(ApiError::not_acceptable())
+}
+
+/// Whether YAML is the first form that the client names and that is on offer.
+pub(crate) fn wants_yaml(accept: &str) -> bool {
+    let medias = accept
+        .split(',')
+        .map(|range| range.split(';').next().unwrap_or_default().trim());
+    let mut offered = medias.filter(|media| {
+        matches!(
+            *media,
+            "application/json" | "application/yaml" | "*/*" | "application/*"
+        )
+    });
+    offered.next() == Some("application/yaml")
 }

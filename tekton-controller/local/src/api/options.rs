@@ -108,35 +108,28 @@ impl DeleteOptions {
         let query = &call.query;
         let from_body = body.filter(|body| body.as_object().is_some_and(|map| !map.is_empty()));
         let mut options = Self::default();
-        let (grace, policy, orphan, dry) = match from_body {
-            Some(body) => (
+        let (grace, policy, orphan, dry) = if let Some(body) = from_body {
+            let dry = super::json::list(body, &["dryRun"])
+                .iter()
+                .filter_map(Value::as_str)
+                .collect();
+            (
                 at(body, &["gracePeriodSeconds"]).and_then(Value::as_i64),
                 text(body, &["propagationPolicy"]).to_owned(),
                 at(body, &["orphanDependents"]).and_then(Value::as_bool),
-                super::json::list(body, &["dryRun"])
-                    .iter()
-                    .filter_map(Value::as_str)
-                    .collect(),
-            ),
-            None => {
-                let raw = query.get("gracePeriodSeconds");
-                let grace = if raw.is_empty() {
-                    None
-                } else {
-                    Some(raw.parse().map_err(|_| {
-                        ApiError::bad_request(format!("strconv.ParseInt: parsing {raw:?}: invalid syntax"))
-                    })?)
-                };
-                let orphan = query
-                    .has("orphanDependents")
-                    .then(|| query.flag("orphanDependents"));
-                (
-                    grace,
-                    query.get("propagationPolicy").to_owned(),
-                    orphan,
-                    query.all("dryRun"),
-                )
-            }
+                dry,
+            )
+        } else {
+            let orphan = query
+                .has("orphanDependents")
+                .then(|| query.flag("orphanDependents"));
+            let policy = query.get("propagationPolicy").to_owned();
+            (
+                grace_of(query.get("gracePeriodSeconds"))?,
+                policy,
+                orphan,
+                query.all("dryRun"),
+            )
         };
         options.grace = grace;
         if let Some(seconds) = grace.filter(|seconds| *seconds < 0) {
@@ -167,4 +160,12 @@ impl DeleteOptions {
         }
         Ok(options)
     }
+}
+
+fn grace_of(raw: &str) -> Result<Option<i64>, ApiError> {
+    if raw.is_empty() {
+        return Ok(None);
+    }
+    let wrong = |_| ApiError::bad_request(format!("strconv.ParseInt: parsing {raw:?}: invalid syntax"));
+    raw.parse().map(Some).map_err(wrong)
 }

@@ -2,8 +2,9 @@
 
 use futures::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
-use kube::{Api, ResourceExt as _};
+use kube::{Api, ResourceExt};
 use serde_json::json;
 use tekton_api::v1::TaskRun;
 use tekton_local::cluster::{AdmissionInput, Cluster, ClusterOptions, Refusal};
@@ -212,10 +213,54 @@ async fn a_fresh_cluster_has_its_namespaces() {
         .await
         .unwrap()
         .iter()
-        .map(|one| one.name_any())
+        .map(ResourceExt::name_any)
         .collect();
     assert_eq!(
         names,
         ["default", "kube-node-lease", "kube-public", "kube-system"]
     );
+}
+
+#[tokio::test]
+async fn answers_come_as_yaml_when_asked() {
+    let client = cluster().client("default");
+    let request = http::Request::get("/api/v1/namespaces/default").header("accept", "application/yaml");
+    let text = client
+        .request_text(request.body(Vec::new()).unwrap())
+        .await
+        .unwrap();
+    let found = tekton_api::yaml::documents(&text).unwrap();
+    assert_eq!(found[0]["metadata"]["name"], "default");
+}
+
+#[tokio::test]
+async fn a_definition_is_served_at_once() {
+    let cluster = cluster();
+    let definitions: Api<CustomResourceDefinition> = Api::all(cluster.client("default"));
+    let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
+        "size": {"type": "integer", "default": 3}}}}});
+    let definition = json!({"metadata": {"name": "waits.example.test"}, "spec": {"group": "example.test", "scope": "Namespaced",
+        "names": {"plural": "waits", "kind": "Wait"},
+        "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}]}});
+    definitions
+        .create(
+            &PostParams::default(),
+            &serde_json::from_value(definition).unwrap(),
+        )
+        .await
+        .unwrap();
+    let kind = kube::discovery::ApiResource::from_gvk(&kube::api::GroupVersionKind::gvk(
+        "example.test",
+        "v1",
+        "Wait",
+    ));
+    let waits: Api<kube::api::DynamicObject> = Api::default_namespaced_with(cluster.client("default"), &kind);
+    let wait = kube::api::DynamicObject::new("w", &kind).data(json!({"spec": {}}));
+    let created = waits.create(&PostParams::default(), &wait).await.unwrap();
+    assert_eq!(created.data["spec"]["size"], 3);
+    definitions
+        .delete("waits.example.test", &DeleteParams::default())
+        .await
+        .unwrap();
+    assert!(waits.get("w").await.is_err());
 }

@@ -119,7 +119,7 @@ impl Replay {
                 .or((status != 200).then_some(&spec))
             {
                 Some(other) if other["status"] == status => {
-                    differences(&other["body"], Some(&body), "body", &mut out)
+                    differences(&other["body"], Some(&body), "body", &mut out);
                 }
                 _ => out.push(format!("status {status}: {body}")),
             }
