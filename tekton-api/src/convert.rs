@@ -19,6 +19,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::admission::{Operation, Request, default_object};
+use crate::config::Config;
 use crate::{decode, resolution, v1, v1alpha1, v1beta1};
 
 /// Why an object cannot be converted.
@@ -110,6 +112,20 @@ pub fn convert(object: &Value, to: &str) -> Result<Value, ConvertError> {
             object, ends,
         ),
     }
+}
+
+/// The object in the version `to` as the conversion webhook gives it: with defaults of the configuration
+/// filled in.
+///
+/// # Errors
+/// Those of [`convert`].
+pub fn convert_with_defaults(object: &Value, to: &str, config: &Config) -> Result<Value, ConvertError> {
+    let object = convert(object, to)?;
+    let request = Request {
+        operation: Operation::Other,
+        ..Request::create(&object)
+    };
+    default_object(&request, config).map_err(|error| ConvertError::Decode(error.to_string()))
 }
 
 /// Reads the object, converts it to the hub version unless it has it, and from there unless that is wanted.
