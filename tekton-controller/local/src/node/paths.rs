@@ -124,6 +124,10 @@ fn starts_path(before: &str) -> bool {
     if before.ends_with("://") {
         return true;
     }
+    // `${NAME:-/path}`: a shell's default value.
+    if before.ends_with(":-") {
+        return true;
+    }
     let Some(last) = before.chars().next_back() else {
         return true;
     };
@@ -182,6 +186,7 @@ mod tests {
                 "$HOME/workspace ${X}/tekton $(pwd)/tekton",
                 "$HOME/workspace ${X}/tekton $(pwd)/tekton",
             ),
+            ("\"${url:-/workspace/x}\"", "\"${url:-/p/ws/x}\""),
             ("-I/workspace/include", "-I/p/ws/include"),
             ("--x=/workspace", "--x=/p/ws"),
             ("@/workspace/body", "@/p/ws/body"),
