@@ -36,12 +36,18 @@ fn pod(steps: usize) -> Pod {
         "exitCode": 0, "reason": "Completed", "message": message,
         "startedAt": "2026-01-01T00:00:04Z", "finishedAt": "2026-01-01T00:00:10Z",
     }});
-    let status = |name: &str, state: &Value| {
-        json!({"name": name, "state": state, "ready": true, "restartCount": 0, "image": "i", "imageID": "i@sha256:0"})
-    };
-    let mut statuses: Vec<Value> = (0..steps).rev().map(|index| status(&format!("step-s{index}"), &terminated)).collect();
-    statuses.push(status("sidecar-db", &json!({"running": {"startedAt": "2026-01-01T00:00:03Z"}})));
-    let mut containers: Vec<Value> = (0..steps).map(|index| json!({"name": format!("step-s{index}")})).collect();
+    let status = |name: &str, state: &Value| json!({"name": name, "state": state, "ready": true, "restartCount": 0, "image": "i", "imageID": "i@sha256:0"});
+    let mut statuses: Vec<Value> = (0..steps)
+        .rev()
+        .map(|index| status(&format!("step-s{index}"), &terminated))
+        .collect();
+    statuses.push(status(
+        "sidecar-db",
+        &json!({"running": {"startedAt": "2026-01-01T00:00:03Z"}}),
+    ));
+    let mut containers: Vec<Value> = (0..steps)
+        .map(|index| json!({"name": format!("step-s{index}")}))
+        .collect();
     containers.push(json!({"name": "sidecar-db"}));
     let pod = json!({
         "metadata": {"name": "bench-pod", "namespace": "work"},

@@ -1,1 +1,1 @@
-#![doc = include_str!("../README.md")]
+//! Worked pipelines and small programs that embed the Tekton crates.

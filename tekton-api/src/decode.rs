@@ -26,9 +26,6 @@ pub enum DecodeError {
     /// A field that its struct does not have.
     #[error("json: unknown field {}", quote(.0))]
     UnknownField(String),
-    /// A result without a value.
-    #[error("json: error calling MarshalJSON for type *v1.ParamValue: impossible ParamValues.Type: \"\"")]
-    NoValue,
     /// A text that is no quantity.
     #[error("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")]
     Quantity,
@@ -42,9 +39,6 @@ impl serde::de::Error for DecodeError {
         Self::Mismatch(message.to_string())
     }
 }
-
-/// Structs that Go reads without a value but cannot write again.
-const VALUED: [&str; 3] = ["PipelineResult", "PipelineRunResult", "TaskRunResult"];
 
 /// How what does not fit is treated.
 #[derive(Clone, Copy, Debug)]
@@ -159,9 +153,6 @@ impl<'de> Reader<'de> {
             if exact.is_some() || !found.contains_key(field) {
                 found.insert(field, child);
             }
-        }
-        if self.mode.strict && VALUED.contains(&name) && !found.contains_key("value") {
-            return Err(DecodeError::NoValue);
         }
         Ok(found.into_iter().collect())
     }

@@ -42,15 +42,6 @@ pub enum YamlError {
 /// # Errors
 /// The first place that is no YAML, holds a duplicate key, or exceeds the bounds.
 pub fn documents(text: &str) -> Result<Vec<Value>, YamlError> {
-    read(text, DuplicateKeyPolicy::Error)
-}
-
-/// The same; of duplicate keys the last counts.
-pub(crate) fn lenient_documents(text: &str) -> Result<Vec<Value>, YamlError> {
-    read(text, DuplicateKeyPolicy::LastWins)
-}
-
-fn read(text: &str, duplicate_keys: DuplicateKeyPolicy) -> Result<Vec<Value>, YamlError> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: DEEPEST,
@@ -59,7 +50,7 @@ fn read(text: &str, duplicate_keys: DuplicateKeyPolicy) -> Result<Vec<Value>, Ya
         alias_limits: serde_saphyr::alias_limits! {
             max_total_replayed_events: MOST_NODES,
         },
-        duplicate_keys: duplicate_keys,
+        duplicate_keys: DuplicateKeyPolicy::Error,
         legacy_octal_numbers: true,
     };
     let nodes: Vec<Node> =

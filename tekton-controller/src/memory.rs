@@ -141,7 +141,9 @@ impl MemoryCluster {
             self.writes.push(ask.key());
         }
         match ask {
-            Ask::Get(target) | Ask::Cached(target) => self.object(target).cloned().ok_or_else(|| not_found(target)),
+            Ask::Get(target) | Ask::Cached(target) => {
+                self.object(target).cloned().ok_or_else(|| not_found(target))
+            }
             Ask::List {
                 api_version,
                 kind,

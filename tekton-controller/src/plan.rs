@@ -206,6 +206,23 @@ impl Ask {
         }
     }
 
+    /// The question without any content of objects, fit for logs.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Create { object, .. } => format!("create {}", ObjectRef::of(object)),
+            Self::Update { object } => format!("update {}", ObjectRef::of(object)),
+            Self::Patch { target, .. } => format!("patch {target}"),
+            Self::Again { ask, .. } => ask.label(),
+            Self::Get(_)
+            | Self::Cached(_)
+            | Self::List { .. }
+            | Self::Delete(_)
+            | Self::ImageConfig { .. }
+            | Self::PodLog { .. }
+            | Self::ServerVersion => self.key(),
+        }
+    }
+
     /// True if answering changes the cluster.
     pub fn is_write(&self) -> bool {
         match self {

@@ -14,9 +14,9 @@ use tekton_api::defaults::{Defaults, Operation};
 use tekton_api::names;
 use tekton_api::quote::quote;
 use tekton_api::resolution::v1beta1::{ResolutionRequest, ResolutionRequestSpec};
-use tekton_api::v1::{Param, RefSource, Task};
-use tekton_api::v1beta1::{self, StepAction, StepActionSpec};
+use tekton_api::v1::{Param, Pipeline, RefSource, Task};
 use tekton_api::v1alpha1;
+use tekton_api::v1beta1::{self, StepAction, StepActionSpec};
 
 use crate::plan::{Answers, ApiFailure, Ask, ObjectRef, PassInput, Waiting, decode};
 
@@ -47,7 +47,11 @@ impl RefError {
     /// The error of an API call that fetched something.
     pub(crate) fn of_call(failure: &ApiFailure, text: impl FnOnce(&str) -> String) -> Self {
         let message = text(&failure.message);
-        if is_transient(failure) { Self::Transient(message) } else { Self::Failed(message) }
+        if is_transient(failure) {
+            Self::Transient(message)
+        } else {
+            Self::Failed(message)
+        }
     }
 
     /// The same error with a changed text.
@@ -102,10 +106,13 @@ pub(crate) fn fetch(remote: &Remote<'_>, answers: &Answers) -> Result<Resolved, 
     let target = ObjectRef::new(RESOLUTION, "ResolutionRequest", remote.namespace, &name);
     let Ok(known) = answers.ask(Ask::Cached(target))? else {
         let object = request(remote, &name);
-        return match answers.ask(Ask::Create { object, dry_run: false })? {
-            Err(failure) if !failure.is_already_exists() => {
-                Err(RefError::of_call(failure, |text| format!("error requesting remote resource: {text}")))
-            }
+        return match answers.ask(Ask::Create {
+            object,
+            dry_run: false,
+        })? {
+            Err(failure) if !failure.is_already_exists() => Err(RefError::of_call(failure, |text| {
+                format!("error requesting remote resource: {text}")
+            })),
             _ => Err(RefError::InProgress),
         };
     };
@@ -119,12 +126,27 @@ pub(crate) fn fetch(remote: &Remote<'_>, answers: &Answers) -> Result<Resolved, 
 }
 
 /// Has the API server validate an object that a resolver found; returns it as admission leaves it.
-pub(crate) fn dry_run(object: &Value, namespace: &str, suffix: &str, answers: &Answers) -> Result<Value, RefError> {
-    let own_name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+pub(crate) fn dry_run(
+    object: &Value,
+    namespace: &str,
+    suffix: &str,
+    answers: &Answers,
+) -> Result<Value, RefError> {
+    let own_name = object
+        .pointer("/metadata/name")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
     let mut trial = object.clone();
     let trial_name = names::hashed_name("dry-run", &format!("{own_name}{suffix}"), 8);
-    json_patch::merge(&mut trial, &json!({"metadata": {"name": trial_name, "namespace": namespace}}));
-    match answers.ask(Ask::Create { object: trial, dry_run: true })? {
+    json_patch::merge(
+        &mut trial,
+        &json!({"metadata": {"name": trial_name, "namespace": namespace}}),
+    );
+    match answers.ask(Ask::Create {
+        object: trial,
+        dry_run: true,
+    })? {
         Ok(admitted) => {
             let mut admitted = admitted.clone();
             if let (Some(members), Some(metadata)) = (admitted.as_object_mut(), object.get("metadata")) {
@@ -154,8 +176,26 @@ pub(crate) fn task(
 ) -> Result<Task, RefError> {
     match resolved.type_of() {
         ("tekton.dev/v1", "Task") => newest(admitted::<Task>(resolved, namespace, input, answers)?),
-        ("tekton.dev/v1beta1", "Task") => newest(admitted::<v1beta1::Task>(resolved, namespace, input, answers)?),
+        ("tekton.dev/v1beta1", "Task") => {
+            newest(admitted::<v1beta1::Task>(resolved, namespace, input, answers)?)
+        }
         _ => Err(other_kind(resolved, "resource is not a task")),
+    }
+}
+
+/// A fetched Pipeline, as admission leaves it.
+pub(crate) fn pipeline(
+    resolved: &Resolved,
+    namespace: &str,
+    input: &PassInput<'_>,
+    answers: &Answers,
+) -> Result<Pipeline, RefError> {
+    match resolved.type_of() {
+        ("tekton.dev/v1", "Pipeline") => newest(admitted::<Pipeline>(resolved, namespace, input, answers)?),
+        ("tekton.dev/v1beta1", "Pipeline") => newest(admitted::<v1beta1::Pipeline>(
+            resolved, namespace, input, answers,
+        )?),
+        _ => Err(other_kind(resolved, "resource is not a pipeline")),
     }
 }
 
@@ -183,16 +223,26 @@ fn other_kind(resolved: &Resolved, wrong: &str) -> RefError {
     let name = kind.strip_suffix("List").unwrap_or(kind);
     let is_known = match version {
         "tekton.dev/v1" => ["Task", "TaskRun", "Pipeline", "PipelineRun"].contains(&name),
-        "tekton.dev/v1beta1" => {
-            ["Task", "TaskRun", "Pipeline", "PipelineRun", "CustomRun", "StepAction"].contains(&name)
-        }
+        "tekton.dev/v1beta1" => [
+            "Task",
+            "TaskRun",
+            "Pipeline",
+            "PipelineRun",
+            "CustomRun",
+            "StepAction",
+        ]
+        .contains(&name),
         "tekton.dev/v1alpha1" => ["Run", "StepAction", "VerificationPolicy"].contains(&name),
         _ => false,
     };
     RefError::Failed(if is_known {
         wrong.to_owned()
     } else {
-        format!("invalid runtime object: no kind {} is registered for version {}", quote(kind), quote(version))
+        format!(
+            "invalid runtime object: no kind {} is registered for version {}",
+            quote(kind),
+            quote(version)
+        )
     })
 }
 
@@ -219,8 +269,12 @@ where
 fn newest<T: DeserializeOwned>(object: Value) -> Result<T, RefError> {
     let current = match ObjectRef::of(&object) {
         ObjectRef { api_version, .. } if api_version == "tekton.dev/v1" => object,
-        ObjectRef { api_version, kind, .. } => {
-            return Err(RefError::Failed(format!("failed to convert obj {api_version}, Kind={kind} into Pipeline")));
+        ObjectRef {
+            api_version, kind, ..
+        } => {
+            // Upstream says Pipeline whatever the kind is.
+            let text = format!("failed to convert obj {api_version}, Kind={kind} into Pipeline");
+            tekton_api::convert::convert(&object, "tekton.dev/v1").map_err(|_| RefError::Failed(text))?
         }
     };
     decode(&current).map_err(|failure| RefError::Failed(failure.message))
@@ -228,7 +282,11 @@ fn newest<T: DeserializeOwned>(object: Value) -> Result<T, RefError> {
 
 fn requesting(text: &str) -> RefError {
     let message = format!("error requesting remote resource: {text}");
-    if is_transient_text(&message) { RefError::Transient(message) } else { RefError::Failed(message) }
+    if is_transient_text(&message) {
+        RefError::Transient(message)
+    } else {
+        RefError::Failed(message)
+    }
 }
 
 fn request(remote: &Remote<'_>, name: &str) -> Value {
@@ -254,10 +312,13 @@ fn read(data: &str, source: Option<RefSource>) -> Result<Resolved, RefError> {
         .decode(data)
         .map_err(|error| RefError::Failed(format!("error accessing data from remote resource: {error}")))?;
     let text = String::from_utf8_lossy(&bytes);
-    let object = parse(&text).map_err(|error| RefError::Failed(format!("invalid runtime object: {error}")))?;
+    let object =
+        parse(&text).map_err(|error| RefError::Failed(format!("invalid runtime object: {error}")))?;
     let resolved = Resolved { object, source };
     if resolved.type_of().1.is_empty() {
-        return Err(RefError::Failed("invalid runtime object: Object 'Kind' is missing".to_owned()));
+        return Err(RefError::Failed(
+            "invalid runtime object: Object 'Kind' is missing".to_owned(),
+        ));
     }
     Ok(resolved)
 }
@@ -271,8 +332,10 @@ fn parse(text: &str) -> Result<Value, String> {
 }
 
 fn is_transient(failure: &ApiFailure) -> bool {
-    matches!(failure.reason.as_str(), "Conflict" | "ServerTimeout" | "Timeout" | "TooManyRequests")
-        || is_transient_text(&failure.message)
+    matches!(
+        failure.reason.as_str(),
+        "Conflict" | "ServerTimeout" | "Timeout" | "TooManyRequests"
+    ) || is_transient_text(&failure.message)
 }
 
 fn is_transient_text(text: &str) -> bool {

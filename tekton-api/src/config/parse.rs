@@ -89,7 +89,7 @@ pub(crate) fn float(text: &str) -> Result<f64, ParseScalarError> {
 /// Reads a YAML text as a value of the API. Texts may be written without quotes wherever the type
 /// wants one; unknown fields are ignored. Nothing if the text does not fit.
 pub(crate) fn yaml<T: DeserializeOwned + Default>(text: &str) -> Option<T> {
-    match crate::yaml::lenient_documents(text).ok()?.first() {
+    match crate::yaml::documents(text).ok()?.first() {
         Some(value) => crate::decode::lenient(value).ok(),
         None => Some(T::default()),
     }

@@ -19,9 +19,7 @@ static PARAM_INDEX: LazyLock<Option<Regex>> = LazyLock::new(|| {
         .ok()
 });
 
-/// Most patterns that are kept.
-const MOST_PATTERNS: usize = 256;
-/// Compiled patterns by prefix: a dozen texts of this crate, and those made of names of object parameters.
+/// Compiled patterns by prefix; a prefix is one of a dozen texts of this crate.
 static BY_PREFIX: Mutex<BTreeMap<String, Option<Arc<Regex>>>> = Mutex::new(BTreeMap::new());
 
 /// `$(name)` → `name`: one leading `$(` and one trailing `)` are dropped where they stand.
@@ -192,9 +190,6 @@ fn compiled(pattern: &str) -> Option<Arc<Regex>> {
     let mut cache = BY_PREFIX.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = cache.get(pattern) {
         return known.clone();
-    }
-    if cache.len() >= MOST_PATTERNS {
-        cache.clear();
     }
     let regex = Regex::new(pattern).ok().map(Arc::new);
     cache.insert(pattern.to_owned(), regex.clone());

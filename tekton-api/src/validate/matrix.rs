@@ -3,7 +3,7 @@
 //! Upstream counterpart: `pkg/apis/pipeline/v1/matrix_types.go`, and the matrix part of
 //! `pipeline_validation.go`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Context;
 use super::params::no_duplicate_values;
@@ -32,8 +32,8 @@ fn of_task(task: &PipelineTask, context: &Context<'_>) -> FieldErrors {
         errors.add(size(matrix, context));
         errors.add(unique_names(matrix));
     }
-    let names: BTreeSet<&String> = all_params(matrix).map(|param| &param.name).collect();
-    for param in task.params.iter().filter(|param| names.contains(&param.name)) {
+    let names: Vec<&String> = all_params(matrix).map(|param| &param.name).collect();
+    for param in task.params.iter().filter(|param| names.contains(&&param.name)) {
         let name = &param.name;
         errors.add(FieldErrors::multiple_one_of(&[
             &format!("matrix[{name}]"),
@@ -49,32 +49,12 @@ fn all_params(matrix: &Matrix) -> impl Iterator<Item = &Param> {
 }
 
 fn size(matrix: &Matrix, context: &Context<'_>) -> FieldErrors {
-    let count = count(matrix, context);
+    let count = matrix.count_combinations();
     let most = context.config.defaults.max_matrix_combinations_count;
     if count <= most {
         return FieldErrors::none();
     }
     FieldErrors::new(format!("expected 0 <= {count} <= {most}"), &["matrix"])
-}
-
-/// The number of combinations. v1 takes an empty list for one item, v1beta1 for none.
-fn count(matrix: &Matrix, context: &Context<'_>) -> i64 {
-    let count = matrix.count_combinations();
-    let lengths = || {
-        matrix
-            .params
-            .iter()
-            .map(|param| param.value.as_array().unwrap_or_default().len())
-    };
-    if context.is_v1() || lengths().all(|length| length > 0) {
-        return count;
-    }
-    let generated = lengths()
-        .filter(|length| *length > 0)
-        .fold(1_i64, |product, length| {
-            product.saturating_mul(i64::try_from(length).unwrap_or(i64::MAX))
-        });
-    count.saturating_sub(generated)
 }
 
 fn unique_names(matrix: &Matrix) -> FieldErrors {

@@ -52,7 +52,9 @@ fn existing(draft: &Draft, answers: &Answers) -> Result<Option<Pod>, Halt> {
     let namespace = run.metadata.namespace.clone().unwrap_or_default();
     if !status.pod_name.is_empty() {
         let target = ObjectRef::new("v1", "Pod", namespace, &status.pod_name);
-        return answers.cached::<Pod>(target)?.map_err(|failure| Halt::from(&failure));
+        return answers
+            .cached::<Pod>(target)?
+            .map_err(|failure| Halt::from(&failure));
     }
     let name = run.metadata.name.clone().unwrap_or_default();
     let ask = Ask::List {
@@ -62,29 +64,46 @@ fn existing(draft: &Draft, answers: &Answers) -> Result<Option<Pod>, Halt> {
         labels: format!("{}={name}", labels::TASK_RUN),
     };
     let list = answers.ask(ask)?.as_ref().map_err(Halt::from)?;
-    let pods = list.as_array().into_iter().flatten().filter_map(|object| decode::<Pod>(object).ok());
+    let pods = list
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|object| decode::<Pod>(object).ok());
     let is_own = |pod: &Pod| {
         let owners = pod.metadata.owner_references.as_deref().unwrap_or_default();
-        owners.iter().any(|owner| owner.controller == Some(true) && Some(&owner.uid) == run.metadata.uid.as_ref())
+        owners
+            .iter()
+            .any(|owner| owner.controller == Some(true) && Some(&owner.uid) == run.metadata.uid.as_ref())
     };
     let is_archived = |pod: &Pod| {
         let name = pod.metadata.name.as_deref().unwrap_or_default();
-        status.retries_status.iter().any(|attempt| attempt.pod_name == name)
+        status
+            .retries_status
+            .iter()
+            .any(|attempt| attempt.pod_name == name)
     };
-    let has_failed = |pod: &Pod| status::completion::did_fail(pod, status::containers::container_statuses(pod));
+    let has_failed =
+        |pod: &Pod| status::completion::did_fail(pod, status::containers::container_statuses(pod));
     let mut pods = pods.rev();
     Ok(pods.find(|pod| is_own(pod) && !has_failed(pod) && !is_archived(pod)))
 }
 
 fn claim_volumes(draft: &mut Draft, answers: &Answers) -> Result<(), Halt> {
-    if !draft.run.spec.workspaces.iter().any(|binding| binding.volume_claim_template.is_some()) {
+    if !draft
+        .run
+        .spec
+        .workspaces
+        .iter()
+        .any(|binding| binding.volume_claim_template.is_some())
+    {
         return Ok(());
     }
     let owner = draft.owner();
     let namespace = draft.run.metadata.namespace.clone().unwrap_or_default();
     if let Err(text) = pvc::ensure(&draft.run.spec.workspaces, &owner, &namespace, answers)? {
         let name = draft.run.metadata.name.as_deref().unwrap_or_default();
-        let message = format!("failed to create PVC for TaskRun {namespace}/{name} workspaces correctly: {text}");
+        let message =
+            format!("failed to create PVC for TaskRun {namespace}/{name} workspaces correctly: {text}");
         draft.mark_failed(TaskRunReason::CouldntCreateWorkspacePvc, message);
         return Err(crate::plan::ReconcileError::Permanent(text).into());
     }
@@ -107,7 +126,13 @@ fn substituted(draft: &Draft, task: &ResolvedTask, volumes: &[Volume]) -> TaskSp
         .workspaces
         .iter()
         .zip(volumes)
-        .filter(|(_, volume)| **volume != Volume { name: volume.name.clone(), ..Volume::default() })
+        .filter(|(_, volume)| {
+            **volume
+                != Volume {
+                    name: volume.name.clone(),
+                    ..Volume::default()
+                }
+        })
         .map(|(binding, volume)| (binding.name.clone(), volume.name.clone()))
         .collect();
     workspaces::workspaces(&mut spec, &run.spec.workspaces, &names);
@@ -128,7 +153,12 @@ impl From<crate::plan::Waiting> for Refusal {
     }
 }
 
-fn create(draft: &mut Draft, spec: TaskSpec, input: &PassInput<'_>, answers: &Answers) -> Result<Pod, Refusal> {
+fn create(
+    draft: &mut Draft,
+    spec: TaskSpec,
+    input: &PassInput<'_>,
+    answers: &Answers,
+) -> Result<Pod, Refusal> {
     check(&spec, input.config).map_err(Refusal::Invalid)?;
     let run = draft.run.clone();
     let declared = spec.params.clone();
@@ -143,7 +173,10 @@ fn create(draft: &mut Draft, spec: TaskSpec, input: &PassInput<'_>, answers: &An
     if !missing.is_empty() {
         draft.events.push(RunEvent::warning(
             "FailedToRetrieveSecret",
-            format!("Unable to retrieve some secrets ({}); attempting to use them may not succeed.", missing.join(", ")),
+            format!(
+                "Unable to retrieve some secrets ({}); attempting to use them may not succeed.",
+                missing.join(", ")
+            ),
         ));
     }
     let images = lookups::images(input.images);
@@ -162,8 +195,16 @@ fn create(draft: &mut Draft, spec: TaskSpec, input: &PassInput<'_>, answers: &An
     let object = serde_json::to_value(&pod).unwrap_or_default();
     match lookups::create(object, input, answers)? {
         Ok(object) => {
-            let replaces = run.metadata.annotations.as_ref().and_then(|all| all.get(labels::AFFINITY_ASSISTANT));
-            let has_affinity = run.spec.pod_template.as_ref().is_some_and(|template| template.affinity.is_some());
+            let replaces = run
+                .metadata
+                .annotations
+                .as_ref()
+                .and_then(|all| all.get(labels::AFFINITY_ASSISTANT));
+            let has_affinity = run
+                .spec
+                .pod_template
+                .as_ref()
+                .is_some_and(|template| template.affinity.is_some());
             if has_affinity && replaces.is_some_and(|assistant| !assistant.is_empty()) {
                 draft.events.push(RunEvent::warning(
                     "PodAffinityOverwrite",
@@ -217,15 +258,29 @@ fn refused(draft: &mut Draft, refusal: Refusal) -> Halt {
     }
     if text.contains("TaskRun validation failed") {
         let reason = TaskRunReason::FailedValidation;
-        return Halt::Fail(Failure { reason, text, user_error: false, permanent: false });
+        return Halt::Fail(Failure {
+            reason,
+            text,
+            user_error: false,
+            permanent: false,
+        });
     }
     if failure.as_ref().is_some_and(ApiFailure::is_already_exists) {
-        draft.mark_ongoing(TaskRunReason::PodPending, "tried to create pod, but it already exists");
+        draft.mark_ongoing(
+            TaskRunReason::PodPending,
+            "tried to create pod, but it already exists",
+        );
         return Halt::transient(text);
     }
-    if is_forbidden && (text.contains("violates PodSecurity") || text.contains("security context constraint")) {
+    if is_forbidden && (text.contains("violates PodSecurity") || text.contains("security context constraint"))
+    {
         let reason = TaskRunReason::PodAdmissionFailed;
-        return Halt::Fail(Failure { reason, text, user_error: false, permanent: false });
+        return Halt::Fail(Failure {
+            reason,
+            text,
+            user_error: false,
+            permanent: false,
+        });
     }
     let metadata = &draft.run.metadata;
     let guess = match &draft.run.spec.task_ref {
@@ -242,5 +297,6 @@ fn refused(draft: &mut Draft, refusal: Refusal) -> Halt {
 }
 
 fn is_quota_conflict(failure: &ApiFailure) -> bool {
-    failure.is_conflict() && failure.details.get("kind").and_then(|kind| kind.as_str()) == Some("resourcequotas")
+    failure.is_conflict()
+        && failure.details.get("kind").and_then(|kind| kind.as_str()) == Some("resourcequotas")
 }

@@ -60,12 +60,22 @@ impl From<Waiting> for Halt {
 impl Halt {
     /// A permanent failure that the user can mend.
     pub(crate) fn user(reason: TaskRunReason, text: impl Into<String>) -> Self {
-        Self::Fail(Failure { reason, text: text.into(), user_error: true, permanent: true })
+        Self::Fail(Failure {
+            reason,
+            text: text.into(),
+            user_error: true,
+            permanent: true,
+        })
     }
 
     /// A permanent failure.
     pub(crate) fn permanent(reason: TaskRunReason, text: impl Into<String>) -> Self {
-        Self::Fail(Failure { reason, text: text.into(), user_error: false, permanent: true })
+        Self::Fail(Failure {
+            reason,
+            text: text.into(),
+            user_error: false,
+            permanent: true,
+        })
     }
 
     /// An error that leaves the run as it is, to be tried again.
@@ -92,7 +102,10 @@ pub(crate) struct End {
 impl End {
     /// An end with an error.
     pub(crate) fn error(error: ReconcileError) -> Self {
-        Self { error: Some(error), ..Self::default() }
+        Self {
+            error: Some(error),
+            ..Self::default()
+        }
     }
 }
 
@@ -121,7 +134,12 @@ impl Draft {
                 status.span_context = serde_json::from_str(context).unwrap_or_default();
             }
         }
-        Self { run, events: Vec::new(), before: seen.status.clone(), now: Time(input.now) }
+        Self {
+            run,
+            events: Vec::new(),
+            before: seen.status.clone(),
+            now: Time(input.now),
+        }
     }
 
     /// The status, which is always there.
@@ -137,7 +155,10 @@ impl Draft {
     /// The run as owner of what it creates.
     pub(crate) fn owner(&self) -> OwnerReference {
         let owner = self.run.controller_owner_ref(&()).unwrap_or_default();
-        OwnerReference { block_owner_deletion: Some(true), ..owner }
+        OwnerReference {
+            block_owner_deletion: Some(true),
+            ..owner
+        }
     }
 
     /// The time of the pass.
@@ -152,7 +173,10 @@ impl Draft {
 
     /// Whether the run has ended.
     pub(crate) fn is_done(&self) -> bool {
-        self.run.status.as_ref().is_some_and(|status| status.conditions.is_done())
+        self.run
+            .status
+            .as_ref()
+            .is_some_and(|status| status.conditions.is_done())
     }
 
     /// Whether the user asked for an end.
@@ -171,9 +195,10 @@ impl Draft {
         let now = self.now.clone();
         let created = self.run.metadata.creation_timestamp.clone();
         let status = self.run.status.get_or_insert_default();
-        let mut condition = status.conditions.succeeded().cloned().unwrap_or_else(|| {
-            Condition::succeeded(ConditionStatus::Unknown, TaskRunReason::Started, "")
-        });
+        let mut condition =
+            status.conditions.succeeded().cloned().unwrap_or_else(|| {
+                Condition::succeeded(ConditionStatus::Unknown, TaskRunReason::Started, "")
+            });
         condition.reason = Some(TaskRunReason::Started.as_str().to_owned());
         status.conditions.set(condition, &now);
         status.start_time = Some(created.filter(|created| created.0 > now.0).unwrap_or(now));
@@ -193,8 +218,10 @@ impl Draft {
         let now = self.now.clone();
         let status = self.status_mut();
         status.conditions.set(condition, &now);
-        status.completion_time =
-            status.conditions.succeeded().and_then(|condition| condition.last_transition_time.clone());
+        status.completion_time = status
+            .conditions
+            .succeeded()
+            .and_then(|condition| condition.last_transition_time.clone());
     }
 
     /// Emits the event for a change of the condition since `before`, if there was one.
@@ -218,7 +245,9 @@ impl Draft {
     pub(crate) fn conclude(&mut self, before: Option<&Condition>, end: End) -> End {
         let failed = self.condition().is_some_and(|condition| condition.is_false());
         if failed && !self.is_cancelled() && retry::is_possible(&self.run) {
-            let message = self.condition().map(|condition| retry::message(condition.message()));
+            let message = self
+                .condition()
+                .map(|condition| retry::message(condition.message()));
             self.run.status = self.run.status.as_ref().map(retry::archived);
             self.mark_ongoing(TaskRunReason::ToBeRetried, message.unwrap_or_default());
         }
@@ -231,14 +260,34 @@ impl Draft {
         match halt {
             Halt::Wait(waiting) => Err(waiting),
             Halt::Error(error) => Ok(End::error(error)),
-            Halt::Ongoing { reason, message, requeue } => {
+            Halt::Ongoing {
+                reason,
+                message,
+                requeue,
+            } => {
                 self.mark_ongoing(reason, message);
-                Ok(End { requeue: Some(requeue), error: None })
+                Ok(End {
+                    requeue: Some(requeue),
+                    error: None,
+                })
             }
-            Halt::Fail(Failure { reason, text, user_error, permanent }) => {
-                let message = if user_error { format!("{USER_ERROR}{text}") } else { text.clone() };
+            Halt::Fail(Failure {
+                reason,
+                text,
+                user_error,
+                permanent,
+            }) => {
+                let message = if user_error {
+                    format!("{USER_ERROR}{text}")
+                } else {
+                    text.clone()
+                };
                 self.mark_failed(reason, message);
-                let error = if permanent { ReconcileError::Permanent(text) } else { ReconcileError::Transient(text) };
+                let error = if permanent {
+                    ReconcileError::Permanent(text)
+                } else {
+                    ReconcileError::Transient(text)
+                };
                 Ok(End::error(error))
             }
         }
@@ -247,7 +296,8 @@ impl Draft {
     /// The result of the pass.
     pub(crate) fn finish(mut self, end: End) -> Pass<TaskRunStatus> {
         if let Some(error) = &end.error {
-            self.events.push(RunEvent::warning("InternalError", error.to_string()));
+            self.events
+                .push(RunEvent::warning("InternalError", error.to_string()));
         }
         let is_new = match (&self.before, &self.run.status) {
             (Some(before), Some(after)) => timeless(before) != timeless(after),
@@ -271,7 +321,10 @@ impl Draft {
 }
 
 fn same_content(one: &Condition, other: &Condition) -> bool {
-    let timeless = |condition: &Condition| Condition { last_transition_time: None, ..condition.clone() };
+    let timeless = |condition: &Condition| Condition {
+        last_transition_time: None,
+        ..condition.clone()
+    };
     timeless(one) == timeless(other)
 }
 

@@ -27,10 +27,15 @@ pub(super) fn look_up(
         let account: Result<ServiceAccount, LookupFailure> = read(account);
         if let Ok(account) = &account {
             let names = needs::secrets(account);
-            let asks = names.iter().map(|name| Ask::Get(ObjectRef::new("v1", "Secret", &namespace, *name)));
+            let asks = names
+                .iter()
+                .map(|name| Ask::Get(ObjectRef::new("v1", "Secret", &namespace, *name)));
             let secrets = answers.all(asks.collect())?;
-            found.secrets =
-                names.iter().zip(secrets).map(|(name, secret)| ((*name).to_owned(), read(secret))).collect();
+            found.secrets = names
+                .iter()
+                .zip(secrets)
+                .map(|(name, secret)| ((*name).to_owned(), read(secret)))
+                .collect();
         }
         let failed = account.is_err();
         found.service_account = Some(account);
@@ -67,8 +72,15 @@ pub(super) fn look_up(
         namespace,
         labels: String::new(),
     })?;
-    let ranges = ranges.as_ref().ok().and_then(Value::as_array).into_iter().flatten();
-    found.limit_ranges = ranges.filter_map(|object| decode::<LimitRange>(object).ok()).collect();
+    let ranges = ranges
+        .as_ref()
+        .ok()
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    found.limit_ranges = ranges
+        .filter_map(|object| decode::<LimitRange>(object).ok())
+        .collect();
     Ok(found)
 }
 
@@ -86,7 +98,10 @@ pub(super) fn images(images: &Images) -> tekton_pod::Images {
 
 /// Creates the pod. Where the configuration says so, a webhook that took too long is given further chances.
 pub(super) fn create(object: Value, input: &PassInput<'_>, answers: &Answers) -> Result<Answer, Waiting> {
-    let first = Ask::Create { object, dry_run: false };
+    let first = Ask::Create {
+        object,
+        dry_run: false,
+    };
     let mut answer = answers.ask(first.clone())?;
     if !input.config.features.enable_wait_exponential_backoff {
         return Ok(answer.clone());
@@ -104,10 +119,18 @@ pub(super) fn create(object: Value, input: &PassInput<'_>, answers: &Answers) ->
         }
         let next = longer(pause, backoff.factor);
         // A pause that would grow beyond the cap is the last one, and nothing is tried after it.
-        left = if !backoff.cap.is_zero() && next > backoff.cap { 0 } else { left - 1 };
+        left = if !backoff.cap.is_zero() && next > backoff.cap {
+            0
+        } else {
+            left - 1
+        };
         if left > 0 {
             attempt += 1;
-            answer = answers.ask(Ask::Again { attempt, after: pause.to_std(), ask: Box::new(first.clone()) })?;
+            answer = answers.ask(Ask::Again {
+                attempt,
+                after: pause.to_std(),
+                ask: Box::new(first.clone()),
+            })?;
             pause = next;
         }
     }
@@ -135,12 +158,24 @@ fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Result<T, LookupFail
 }
 
 fn lookup_failure(failure: &ApiFailure) -> LookupFailure {
-    LookupFailure { not_found: failure.is_not_found(), message: failure.message.clone() }
+    LookupFailure {
+        not_found: failure.is_not_found(),
+        message: failure.message.clone(),
+    }
 }
 
 fn server_version(version: &Value) -> ServerVersion {
-    let text = |key: &str| version.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    ServerVersion { major: text("major"), minor: text("minor") }
+    let text = |key: &str| {
+        version
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    ServerVersion {
+        major: text("major"),
+        minor: text("minor"),
+    }
 }
 
 fn commands(config: &ImageConfig, has_args: bool) -> ImageCommands {

@@ -5,8 +5,8 @@
 use k8s_openapi::api::core::v1::Pod;
 use tekton_api::reasons::TaskRunReason;
 use tekton_api::v1::{TaskRun, TaskSpec};
-use tekton_pod::status::{self, Observed, StatusError, StatusInput, completion, containers};
 use tekton_pod::patch;
+use tekton_pod::status::{self, Observed, StatusError, StatusInput, completion, containers};
 
 use super::draft::{Draft, Failure, Halt, USER_ERROR};
 use super::resolve::ResolvedTask;
@@ -39,12 +39,20 @@ pub(super) fn observe(
     {
         let namespace = pod.metadata.namespace.clone().unwrap_or_default();
         let target = ObjectRef::new("v1", "Pod", namespace, &pod_name);
-        let ask = Ask::Patch { target, patch: Patch::Json(body), subresource: None };
+        let ask = Ask::Patch {
+            target,
+            patch: Patch::Json(body),
+            subresource: None,
+        };
         answers.ask(ask)?.as_ref().map_err(Halt::from)?;
     }
     let Observed { status, errors } = self::status(&draft.run, pod, &task.spec, input, answers)?;
     *draft.status_mut() = status;
-    let text = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let text = errors
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("\n");
     if errors.iter().any(StatusError::is_too_large) {
         let name = draft.run.metadata.name.as_deref().unwrap_or_default();
         let message = format!("{USER_ERROR} TaskRun \"\"{name}\"\" failed: {text}");
@@ -53,10 +61,20 @@ pub(super) fn observe(
     if !errors.is_empty() {
         return Err(Halt::transient(text));
     }
-    let embedded = draft.run.spec.task_spec.iter().flat_map(|spec| spec.results.iter());
+    let embedded = draft
+        .run
+        .spec
+        .task_spec
+        .iter()
+        .flat_map(|spec| spec.results.iter());
     let declared: Vec<_> = embedded.chain(&task.spec.results).cloned().collect();
     validate::results(&mut draft.status_mut().results, &declared).map_err(|text| {
-        Halt::Fail(Failure { reason: TaskRunReason::FailedValidation, text, user_error: true, permanent: false })
+        Halt::Fail(Failure {
+            reason: TaskRunReason::FailedValidation,
+            text,
+            user_error: true,
+            permanent: false,
+        })
     })?;
     Ok(None)
 }
@@ -76,9 +94,22 @@ pub(super) fn status(
             pod: pod.metadata.name.clone().unwrap_or_default(),
             container: containers::RESULTS_SIDECAR.to_owned(),
         };
-        Some(answers.ask(ask)?.as_ref().map(|text| text.as_str().unwrap_or_default()).map_err(|failure| failure.message.as_str()))
+        Some(
+            answers
+                .ask(ask)?
+                .as_ref()
+                .map(|text| text.as_str().unwrap_or_default())
+                .map_err(|failure| failure.message.as_str()),
+        )
     } else {
         None
     };
-    Ok(status::observe(&StatusInput { run, pod, task_spec: spec, features, log, now: input.now }))
+    Ok(status::observe(&StatusInput {
+        run,
+        pod,
+        task_spec: spec,
+        features,
+        log,
+        now: input.now,
+    }))
 }

@@ -15,7 +15,11 @@ use crate::plan::{Answers, Pass, PassInput, Waiting};
 ///
 /// The function is pure. Where it needs something from the cluster it returns [`Waiting`]; called again with
 /// the answers it comes further.
-pub fn reconcile(seen: &TaskRun, input: &PassInput<'_>, answers: &Answers) -> Result<Pass<TaskRunStatus>, Waiting> {
+pub fn reconcile(
+    seen: &TaskRun,
+    input: &PassInput<'_>,
+    answers: &Answers,
+) -> Result<Pass<TaskRunStatus>, Waiting> {
     let mut draft = Draft::new(seen, input);
     let end = advance(&mut draft, input, answers)?;
     Ok(draft.finish(end))
@@ -34,7 +38,10 @@ fn advance(draft: &mut Draft, input: &PassInput<'_>, answers: &Answers) -> Resul
         return Ok(draft.conclude(before.as_ref(), end));
     }
     if draft.is_pending() {
-        draft.mark_ongoing(TaskRunReason::Pending, format!("TaskRun \"{}\" is pending", name(draft)));
+        draft.mark_ongoing(
+            TaskRunReason::Pending,
+            format!("TaskRun \"{}\" is pending", name(draft)),
+        );
         return Ok(draft.conclude(before.as_ref(), End::default()));
     }
     if timeout::is_over(draft, input) {
@@ -67,7 +74,13 @@ fn work(
     let end = match done {
         Ok(None) => End::default(),
         Ok(Some(observe::TooLarge { message })) => {
-            let end = cancel::fail(draft, &TaskRunReason::ResultLargerThanAllowedLimit, &message, input, answers)?;
+            let end = cancel::fail(
+                draft,
+                &TaskRunReason::ResultLargerThanAllowedLimit,
+                &message,
+                input,
+                answers,
+            )?;
             return Ok(draft.conclude(before.as_ref(), end));
         }
         Err(halt) => draft.halt(halt)?,
@@ -76,7 +89,10 @@ fn work(
     if end.error.is_some() || end.requeue.is_some() {
         return Ok(end);
     }
-    Ok(End { requeue: timeout::left(draft, input), error: None })
+    Ok(End {
+        requeue: timeout::left(draft, input),
+        error: None,
+    })
 }
 
 fn name(draft: &Draft) -> String {

@@ -11,7 +11,9 @@ use tekton_api::defaults::{Defaults as _, Operation};
 use tekton_api::labels;
 use tekton_api::reasons::TaskRunReason;
 use tekton_api::substitute::apply::{params, task_spec};
-use tekton_api::v1::{Provenance, RefSource, Task, TaskRef, TaskSpec, WorkspaceBinding, WorkspaceDeclaration};
+use tekton_api::v1::{
+    Provenance, RefSource, Task, TaskRef, TaskSpec, WorkspaceBinding, WorkspaceDeclaration,
+};
 
 use super::draft::{Draft, Failure, Halt};
 use super::{step_actions, validate};
@@ -42,7 +44,11 @@ struct Found {
 }
 
 /// Fetches the Task and checks that the run fits it.
-pub(super) fn resolve(draft: &mut Draft, input: &PassInput<'_>, answers: &Answers) -> Result<ResolvedTask, Halt> {
+pub(super) fn resolve(
+    draft: &mut Draft,
+    input: &PassInput<'_>,
+    answers: &Answers,
+) -> Result<ResolvedTask, Halt> {
     draft.run.set_defaults(input.config, Operation::Other);
     let mut found = find(draft, input, answers)
         .map_err(|error| halt(draft, error, TaskRunReason::ResolvingTaskRef, "resource"))?;
@@ -54,7 +60,10 @@ pub(super) fn resolve(draft: &mut Draft, input: &PassInput<'_>, answers: &Answer
     if is_first {
         draft.status_mut().task_spec = Some(found.spec.clone());
     }
-    let task = ResolvedTask { name: found.name, spec: found.spec };
+    let task = ResolvedTask {
+        name: found.name,
+        spec: found.spec,
+    };
     check(draft, &task, input.config)?;
     Ok(task)
 }
@@ -77,9 +86,12 @@ fn halt(draft: &Draft, error: RefError, waiting: TaskRunReason, what: &str) -> H
             }
         }
         RefError::Transient(text) => Halt::transient(text),
-        RefError::Invalid(text, user_error) => {
-            Halt::Fail(Failure { reason: TaskRunReason::TaskFailedValidation, text, user_error, permanent: true })
-        }
+        RefError::Invalid(text, user_error) => Halt::Fail(Failure {
+            reason: TaskRunReason::TaskFailedValidation,
+            text,
+            user_error,
+            permanent: true,
+        }),
         RefError::Failed(text) => Halt::permanent(TaskRunReason::FailedResolution, text),
     }
 }
@@ -88,11 +100,17 @@ fn find(draft: &Draft, input: &PassInput<'_>, answers: &Answers) -> Result<Found
     let run = &draft.run;
     let run_name = run.metadata.name.clone().unwrap_or_default();
     let reference = run.spec.task_ref.as_ref();
-    let name = reference.and_then(|reference| reference.name.as_deref()).unwrap_or_default();
-    let resolver = reference.and_then(|reference| reference.resolver.as_deref()).unwrap_or_default();
+    let name = reference
+        .and_then(|reference| reference.name.as_deref())
+        .unwrap_or_default();
+    let resolver = reference
+        .and_then(|reference| reference.resolver.as_deref())
+        .unwrap_or_default();
     match (reference, &run.spec.task_spec) {
         (Some(reference), _) if !name.is_empty() => referenced(draft, reference, name, input, answers)
-            .map_err(|error| error.map(|text| format!("error when listing tasks for taskRun {run_name}: {text}"))),
+            .map_err(|error| {
+                error.map(|text| format!("error when listing tasks for taskRun {run_name}: {text}"))
+            }),
         (_, Some(spec)) => Ok(Found {
             name: run_name,
             labels: run.metadata.labels.clone().unwrap_or_default(),
@@ -100,8 +118,12 @@ fn find(draft: &Draft, input: &PassInput<'_>, answers: &Answers) -> Result<Found
             spec: spec.clone(),
             source: None,
         }),
-        (Some(reference), None) if !resolver.is_empty() => referenced(draft, reference, &run_name, input, answers),
-        _ => Err(RefError::Failed(format!("taskRun {run_name} not providing TaskRef or TaskSpec"))),
+        (Some(reference), None) if !resolver.is_empty() => {
+            referenced(draft, reference, &run_name, input, answers)
+        }
+        _ => Err(RefError::Failed(format!(
+            "taskRun {run_name} not providing TaskRef or TaskSpec"
+        ))),
     }
 }
 
@@ -117,15 +139,26 @@ fn referenced(
     let status = draft.status();
     if let Some(spec) = status.task_spec {
         let source = status.provenance.and_then(|provenance| provenance.ref_source);
-        return Ok(Found { name: name.to_owned(), labels: BTreeMap::new(), annotations: BTreeMap::new(), spec, source });
+        return Ok(Found {
+            name: name.to_owned(),
+            labels: BTreeMap::new(),
+            annotations: BTreeMap::new(),
+            spec,
+            source,
+        });
     }
     let namespace = run.metadata.namespace.clone().unwrap_or_default();
     let (task, source): (Task, Option<RefSource>) = match reference.resolver.as_deref().unwrap_or_default() {
         "" => {
             let target = ObjectRef::new(TEKTON, "Task", namespace, name);
             let object = answers.ask(Ask::Get(target))?;
-            let task = object.as_ref().map_err(|failure| RefError::of_call(failure, str::to_owned))?;
-            (decode(task).map_err(|failure| RefError::Failed(failure.message))?, None)
+            let task = object
+                .as_ref()
+                .map_err(|failure| RefError::of_call(failure, str::to_owned))?;
+            (
+                decode(task).map_err(|failure| RefError::Failed(failure.message))?,
+                None,
+            )
         }
         resolver => {
             let mut known = params::of_values(&run.spec.params);
@@ -135,7 +168,11 @@ fn referenced(
             for param in &mut given {
                 param.value = known.param_value(&param.value);
             }
-            let url = reference.name.as_deref().filter(|name| is_url_like(name)).map(|name| known.string(name));
+            let url = reference
+                .name
+                .as_deref()
+                .filter(|name| is_url_like(name))
+                .map(|name| known.string(name));
             let remote = Remote {
                 resolver,
                 params: given,
@@ -145,7 +182,10 @@ fn referenced(
                 owner: draft.owner(),
             };
             let resolved = refs::fetch(&remote, answers)?;
-            (refs::task(&resolved, &namespace, input, answers)?, resolved.source)
+            (
+                refs::task(&resolved, &namespace, input, answers)?,
+                resolved.source,
+            )
         }
     };
     Ok(Found {
@@ -161,7 +201,9 @@ fn referenced(
 pub(crate) fn is_url_like(name: &str) -> bool {
     let has_scheme = name.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+            && scheme
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
     });
     name.starts_with('/') || has_scheme
 }
@@ -185,7 +227,10 @@ fn record(draft: &mut Draft, found: &Found, config: &Config) {
         }
     }
     if config.features.enable_provenance_in_status {
-        let provenance = draft.status_mut().provenance.get_or_insert_with(Provenance::default);
+        let provenance = draft
+            .status_mut()
+            .provenance
+            .get_or_insert_with(Provenance::default);
         provenance.feature_flags = feature_flags(config);
         if provenance.ref_source.is_none() {
             provenance.ref_source.clone_from(&found.source);
@@ -235,7 +280,11 @@ fn bind_defaults(draft: &mut Draft, spec: &TaskSpec, default: &str) -> Result<()
         .and_then(|documents| serde_json::from_value(documents.into_iter().next()?).ok())
         .ok_or_else(|| format!("failed to unmarshal {default}"))?;
     let bound = &mut draft.run.spec.workspaces;
-    for declaration in spec.workspaces.iter().filter(|declaration| !declaration.optional.unwrap_or_default()) {
+    for declaration in spec
+        .workspaces
+        .iter()
+        .filter(|declaration| !declaration.optional.unwrap_or_default())
+    {
         if !bound.iter().any(|own| own.name == declaration.name) {
             bound.push(WorkspaceBinding {
                 name: declaration.name.clone(),
@@ -254,7 +303,7 @@ impl From<ReconcileError> for Halt {
     }
 }
 
-fn feature_flags(config: &Config) -> Option<serde_json::Map<String, Value>> {
+pub(crate) fn feature_flags(config: &Config) -> Option<serde_json::Map<String, Value>> {
     match serde_json::to_value(&config.features) {
         Ok(Value::Object(flags)) => Some(flags),
         _ => None,

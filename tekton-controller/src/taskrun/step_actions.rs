@@ -5,7 +5,7 @@
 use tekton_api::defaults::{Defaults as _, Operation};
 use tekton_api::names::step_name;
 use tekton_api::substitute::apply::{params, step_action};
-use tekton_api::v1::{Provenance, RefSource, Ref, Step, StepState, TaskSpec};
+use tekton_api::v1::{Provenance, Ref, RefSource, Step, StepState, TaskSpec};
 use tekton_api::v1beta1::{StepAction, StepActionSpec};
 
 use super::draft::Draft;
@@ -33,7 +33,10 @@ pub(super) fn resolve(
             Ok(found) => resolved.push(found),
             Err(RefError::Wait(Waiting(asks))) => open.extend(asks),
             Err(error) => {
-                let context = format!("failed to resolve step ref for step \"{}\" (index {index})", step.name);
+                let context = format!(
+                    "failed to resolve step ref for step \"{}\" (index {index})",
+                    step.name
+                );
                 failed = failed.or(Some(error.map(|text| format!("{context}: {text}"))));
             }
         }
@@ -59,31 +62,38 @@ fn resolve_step(
     let run = &draft.run;
     let namespace = run.metadata.namespace.clone().unwrap_or_default();
     let name = reference.name.clone().unwrap_or_default();
-    let (mut action, source): (StepActionSpec, Option<RefSource>) = match reference.resolver.as_deref().unwrap_or_default() {
-        "" => {
-            let object = answers.ask(Ask::Get(ObjectRef::new(TEKTON, "StepAction", namespace, name)))?;
-            let object = object.as_ref().map_err(|failure| RefError::of_call(failure, str::to_owned))?;
-            let action: StepAction = decode(object).map_err(|failure| RefError::Failed(failure.message))?;
-            (action.spec, None)
-        }
-        resolver => {
-            let known = params::of_run(&run.spec.params, &spec.params);
-            let mut given = reference.params.clone();
-            for param in &mut given {
-                param.value = known.param_value(&param.value);
+    let (mut action, source): (StepActionSpec, Option<RefSource>) =
+        match reference.resolver.as_deref().unwrap_or_default() {
+            "" => {
+                let object = answers.ask(Ask::Get(ObjectRef::new(TEKTON, "StepAction", namespace, name)))?;
+                let object = object
+                    .as_ref()
+                    .map_err(|failure| RefError::of_call(failure, str::to_owned))?;
+                let action: StepAction =
+                    decode(object).map_err(|failure| RefError::Failed(failure.message))?;
+                (action.spec, None)
             }
-            let remote = Remote {
-                resolver,
-                params: given,
-                url: name,
-                name: run.metadata.name.as_deref().unwrap_or_default(),
-                namespace: &namespace,
-                owner: draft.owner(),
-            };
-            let resolved = refs::fetch(&remote, answers)?;
-            (refs::step_action(&resolved, &namespace, input, answers)?, resolved.source)
-        }
-    };
+            resolver => {
+                let known = params::of_run(&run.spec.params, &spec.params);
+                let mut given = reference.params.clone();
+                for param in &mut given {
+                    param.value = known.param_value(&param.value);
+                }
+                let remote = Remote {
+                    resolver,
+                    params: given,
+                    url: name,
+                    name: run.metadata.name.as_deref().unwrap_or_default(),
+                    namespace: &namespace,
+                    owner: draft.owner(),
+                };
+                let resolved = refs::fetch(&remote, answers)?;
+                (
+                    refs::step_action(&resolved, &namespace, input, answers)?,
+                    resolved.source,
+                )
+            }
+        };
     action.set_defaults(input.config, Operation::Other);
     let step = step_action::step_action(step, &action, &spec.params, &run.spec.params)
         .map_err(|error| RefError::Failed(error.to_string()))?;
@@ -93,17 +103,27 @@ fn resolve_step(
 /// Gives every step a state with the source of its StepAction, before the pod reports any.
 fn note_sources(draft: &mut Draft, steps: &[(Step, Option<RefSource>)]) {
     let states = &mut draft.status_mut().steps;
-    let known: Vec<String> = states.iter().map(|state| state.name.clone().unwrap_or_default()).collect();
+    let known: Vec<String> = states
+        .iter()
+        .map(|state| state.name.clone().unwrap_or_default())
+        .collect();
     for (index, (step, source)) in steps.iter().enumerate() {
         let place = known.iter().rposition(|name| *name == step.name);
         if let Some(state) = place.and_then(|place| states.get_mut(place)) {
-            state.provenance.get_or_insert_with(Provenance::default).ref_source.clone_from(source);
+            state
+                .provenance
+                .get_or_insert_with(Provenance::default)
+                .ref_source
+                .clone_from(source);
             continue;
         }
         let name = step_name(&step.name, index);
         states.push(StepState {
             name: Some(name.strip_prefix("step-").unwrap_or(&name).to_owned()),
-            provenance: Some(Provenance { ref_source: source.clone(), ..Provenance::default() }),
+            provenance: Some(Provenance {
+                ref_source: source.clone(),
+                ..Provenance::default()
+            }),
             ..StepState::default()
         });
     }

@@ -8,22 +8,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::api::core::v1::ResourceRequirements;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use tekton_api::params::task_array_indices;
+use tekton_api::quantity::Amount;
+use tekton_api::quote::quote;
 use tekton_api::substitute::apply::params;
 use tekton_api::substitute::scan;
 use tekton_api::v1::{
-    Param, ParamSpec, ParamType, ParamValue, TaskRunResult, TaskResult, TaskRunSpec, TaskSpec, WorkspaceBinding,
-    WorkspaceDeclaration,
+    Param, ParamSpec, ParamType, ParamValue, TaskResult, TaskRunResult, TaskRunSpec, TaskSpec,
+    WorkspaceBinding, WorkspaceDeclaration,
 };
-use tekton_api::quantity::Amount;
-use tekton_api::quote::quote;
 use tekton_api::validate::workspace_binding;
 
 /// A request of a step must not exceed its limit, or the one of the step template.
 pub(super) fn requests(spec: &TaskSpec) -> Result<(), String> {
-    let template = spec.step_template.as_ref().map(|template| &template.compute_resources);
+    let template = spec
+        .step_template
+        .as_ref()
+        .map(|template| &template.compute_resources);
     for step in &spec.steps {
         for (name, request) in step.compute_resources.requests.iter().flatten() {
-            let limit = limit(&step.compute_resources, name).or_else(|| template.and_then(|all| limit(all, name)));
+            let limit =
+                limit(&step.compute_resources, name).or_else(|| template.and_then(|all| limit(all, name)));
             if let Some(limit) = limit
                 && let (Some(request), Some(limit)) = (Amount::parse(&request.0), Amount::parse(&limit.0))
                 && request > limit
@@ -57,20 +61,46 @@ pub(crate) fn check_params(given: &[Param], matrix: &[Param], specs: &[ParamSpec
         .map(|spec| spec.name.as_str())
         .collect();
     if !missing.is_empty() {
-        return Err(format!("missing values for these params which have no default values: [{}]", missing.join(" ")));
+        return Err(format!(
+            "missing values for these params which have no default values: [{}]",
+            missing.join(" ")
+        ));
     }
-    let types: BTreeMap<&str, ParamType> =
-        specs.iter().map(|spec| (spec.name.as_str(), spec.type_.clone().unwrap_or(ParamType::Other(String::new())))).collect();
-    let wrong = given.iter().filter(|param| types.get(param.name.as_str()).is_some_and(|type_| !fits(&param.value, type_)));
-    let wrong_in_matrix =
-        matrix.iter().filter(|param| types.get(param.name.as_str()).is_some_and(|type_| *type_ != ParamType::String));
-    let wrong: Vec<&str> = wrong.chain(wrong_in_matrix).map(|param| param.name.as_str()).collect();
+    let types: BTreeMap<&str, ParamType> = specs
+        .iter()
+        .map(|spec| {
+            (
+                spec.name.as_str(),
+                spec.type_.clone().unwrap_or(ParamType::Other(String::new())),
+            )
+        })
+        .collect();
+    let wrong = given.iter().filter(|param| {
+        types
+            .get(param.name.as_str())
+            .is_some_and(|type_| !fits(&param.value, type_))
+    });
+    let wrong_in_matrix = matrix.iter().filter(|param| {
+        types
+            .get(param.name.as_str())
+            .is_some_and(|type_| *type_ != ParamType::String)
+    });
+    let wrong: Vec<&str> = wrong
+        .chain(wrong_in_matrix)
+        .map(|param| param.name.as_str())
+        .collect();
     if !wrong.is_empty() {
-        return Err(format!("param types don't match the user-specified type: [{}]", wrong.join(" ")));
+        return Err(format!(
+            "param types don't match the user-specified type: [{}]",
+            wrong.join(" ")
+        ));
     }
     let missing = missing_object_keys(given, specs);
     if !missing.is_empty() {
-        return Err(format!("missing keys for these params which are required in ParamSpec's properties {}", go_map(&missing)));
+        return Err(format!(
+            "missing keys for these params which are required in ParamSpec's properties {}",
+            go_map(&missing)
+        ));
     }
     Ok(())
 }
@@ -80,7 +110,8 @@ fn fits(value: &ParamValue, type_: &ParamType) -> bool {
     match value {
         ParamValue::String(text) => {
             *type_ == ParamType::String
-                || (matches!(type_, ParamType::Array | ParamType::Object) && !scan::expressions(text).is_empty())
+                || (matches!(type_, ParamType::Array | ParamType::Object)
+                    && !scan::expressions(text).is_empty())
         }
         other => other.param_type() == *type_,
     }
@@ -91,15 +122,25 @@ pub(crate) fn missing_object_keys(given: &[Param], specs: &[ParamSpec]) -> BTree
     let mut needed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut provided: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for spec in specs.iter().filter(|spec| spec.type_ == Some(ParamType::Object)) {
-        let keys = spec.properties.iter().flat_map(BTreeMap::keys).map(String::as_str);
+        let keys = spec
+            .properties
+            .iter()
+            .flat_map(BTreeMap::keys)
+            .map(String::as_str);
         needed.entry(&spec.name).or_default().extend(keys);
         if let Some(ParamValue::Object(members)) = &spec.default {
-            provided.entry(&spec.name).or_default().extend(members.keys().map(String::as_str));
+            provided
+                .entry(&spec.name)
+                .or_default()
+                .extend(members.keys().map(String::as_str));
         }
     }
     for param in given {
         if let ParamValue::Object(members) = &param.value {
-            provided.entry(&param.name).or_default().extend(members.keys().map(String::as_str));
+            provided
+                .entry(&param.name)
+                .or_default()
+                .extend(members.keys().map(String::as_str));
         }
     }
     missing_keys(&needed, &provided)
@@ -110,8 +151,12 @@ fn missing_keys(
     provided: &BTreeMap<&str, BTreeSet<&str>>,
 ) -> BTreeMap<String, Vec<String>> {
     let missing = provided.iter().filter_map(|(name, keys)| {
-        let missing: Vec<String> =
-            needed.get(name)?.iter().filter(|key| !keys.contains(*key)).map(|key| (*key).to_owned()).collect();
+        let missing: Vec<String> = needed
+            .get(name)?
+            .iter()
+            .filter(|key| !keys.contains(*key))
+            .map(|key| (*key).to_owned())
+            .collect();
         (!missing.is_empty()).then(|| ((*name).to_owned(), missing))
     });
     missing.collect()
@@ -119,17 +164,28 @@ fn missing_keys(
 
 /// A map of lists as Go prints it: `map[a:[x y] b:[z]]`.
 fn go_map(map: &BTreeMap<String, Vec<String>>) -> String {
-    let entries: Vec<String> = map.iter().map(|(key, list)| format!("{key}:[{}]", list.join(" "))).collect();
+    let entries: Vec<String> = map
+        .iter()
+        .map(|(key, list)| format!("{key}:[{}]", list.join(" ")))
+        .collect();
     format!("map[{}]", entries.join(" "))
 }
 
 /// A text param has one of the values its declaration allows.
 pub(crate) fn enums(given: &[Param], specs: &[ParamSpec]) -> Result<(), String> {
     for param in given {
-        let Some(value) = param.value.as_str().filter(|value| !value.is_empty()) else { continue };
-        let allowed = specs.iter().rev().find(|spec| spec.name == param.name && !spec.enum_.is_empty());
+        let Some(value) = param.value.as_str().filter(|value| !value.is_empty()) else {
+            continue;
+        };
+        let allowed = specs
+            .iter()
+            .rev()
+            .find(|spec| spec.name == param.name && !spec.enum_.is_empty());
         if allowed.is_some_and(|spec| !spec.enum_.iter().any(|allowed| allowed == value)) {
-            return Err(format!("param `{}` value: {value} is not in the enum list", param.name));
+            return Err(format!(
+                "param `{}` value: {value} is not in the enum list",
+                param.name
+            ));
         }
     }
     Ok(())
@@ -150,10 +206,18 @@ pub(crate) fn out_of_bounds(
     let beyond = |reference: &&String| {
         let index = scan::int_index(reference).unwrap_or_default();
         let found = scan::variables(&scan::trim_array_index(reference), "params");
-        found.names.first().and_then(|name| lengths.get(name)).is_some_and(|length| index >= *length)
+        found
+            .names
+            .first()
+            .and_then(|name| lengths.get(name))
+            .is_some_and(|length| index >= *length)
     };
     let beyond: Vec<&str> = references.iter().filter(beyond).map(String::as_str).collect();
-    if beyond.is_empty() { Ok(()) } else { Err(format!("non-existent param references:[{}]", beyond.join(" "))) }
+    if beyond.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("non-existent param references:[{}]", beyond.join(" ")))
+    }
 }
 
 /// Every binding is well formed, every needed workspace is bound, and every binding is of a declared workspace.
@@ -165,13 +229,24 @@ pub(crate) fn bindings(declared: &[WorkspaceDeclaration], bound: &[WorkspaceBind
         }
     }
     let unbound = declared.iter().find(|declaration| {
-        !declaration.optional.unwrap_or_default() && !bound.iter().any(|binding| binding.name == declaration.name)
+        !declaration.optional.unwrap_or_default()
+            && !bound.iter().any(|binding| binding.name == declaration.name)
     });
     if let Some(declaration) = unbound {
-        return Err(format!("declared workspace \"{}\" is required but has not been bound", declaration.name));
+        return Err(format!(
+            "declared workspace \"{}\" is required but has not been bound",
+            declaration.name
+        ));
     }
-    match bound.iter().find(|binding| !declared.iter().any(|declaration| declaration.name == binding.name)) {
-        Some(binding) => Err(format!("workspace binding \"{}\" does not match any declared workspace", binding.name)),
+    match bound.iter().find(|binding| {
+        !declared
+            .iter()
+            .any(|declaration| declaration.name == binding.name)
+    }) {
+        Some(binding) => Err(format!(
+            "workspace binding \"{}\" does not match any declared workspace",
+            binding.name
+        )),
         None => Ok(()),
     }
 }
@@ -187,26 +262,45 @@ pub(super) fn one_claim(bound: &[WorkspaceBinding]) -> Result<(), String> {
             claims.insert(&binding.name);
         }
     }
-    if claims.len() > 1 { Err("more than one PersistentVolumeClaim is bound".to_owned()) } else { Ok(()) }
+    if claims.len() > 1 {
+        Err("more than one PersistentVolumeClaim is bound".to_owned())
+    } else {
+        Ok(())
+    }
 }
 
 /// Changes to steps and sidecars are to steps and sidecars that exist.
 pub(super) fn overrides(spec: &TaskSpec, run: &TaskRunSpec) -> Result<(), String> {
-    let steps = run.step_specs.iter().filter(|change| !spec.steps.iter().any(|step| step.name == change.name));
-    let sidecars =
-        run.sidecar_specs.iter().filter(|change| !spec.sidecars.iter().any(|sidecar| sidecar.name == change.name));
+    let steps = run
+        .step_specs
+        .iter()
+        .filter(|change| !spec.steps.iter().any(|step| step.name == change.name));
+    let sidecars = run
+        .sidecar_specs
+        .iter()
+        .filter(|change| !spec.sidecars.iter().any(|sidecar| sidecar.name == change.name));
     let errors: Vec<String> = steps
         .map(|change| format!("invalid StepOverride: No Step named {}", change.name))
         .chain(sidecars.map(|change| format!("invalid SidecarOverride: No Sidecar named {}", change.name)))
         .collect();
-    if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors.join("\n"))
+    }
 }
 
 /// Results have the declared types, and objects their keys. Results of another type are dropped.
 pub(super) fn results(produced: &mut Vec<TaskRunResult>, declared: &[TaskResult]) -> Result<(), String> {
     let type_of = |name: &str| {
         let declaration = declared.iter().rev().find(|result| result.name == name)?;
-        Some(declaration.type_.as_ref().map(ParamType::as_str).unwrap_or_default())
+        Some(
+            declaration
+                .type_
+                .as_ref()
+                .map(ParamType::as_str)
+                .unwrap_or_default(),
+        )
     };
     let mut mismatches = BTreeMap::new();
     produced.retain(|result| {
@@ -223,7 +317,10 @@ pub(super) fn results(produced: &mut Vec<TaskRunResult>, declared: &[TaskResult]
         }
     });
     if !mismatches.is_empty() {
-        let mut texts: Vec<String> = mismatches.iter().map(|(name, text)| format!(" \"{name}\": {text}")).collect();
+        let mut texts: Vec<String> = mismatches
+            .iter()
+            .map(|(name, text)| format!(" \"{name}\": {text}"))
+            .collect();
         texts.sort();
         return Err(format!(
             "Provided results don't match declared results; may be invalid JSON or missing result declaration: {}",
@@ -231,19 +328,32 @@ pub(super) fn results(produced: &mut Vec<TaskRunResult>, declared: &[TaskResult]
         ));
     }
     let mut needed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for result in declared.iter().filter(|result| result.type_ == Some(ParamType::Object)) {
-        let keys = result.properties.iter().flat_map(BTreeMap::keys).map(String::as_str);
+    for result in declared
+        .iter()
+        .filter(|result| result.type_ == Some(ParamType::Object))
+    {
+        let keys = result
+            .properties
+            .iter()
+            .flat_map(BTreeMap::keys)
+            .map(String::as_str);
         needed.entry(&result.name).or_default().extend(keys);
     }
     let mut provided: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for result in produced.iter() {
         if let ParamValue::Object(members) = &result.value {
-            provided.entry(&result.name).or_default().extend(members.keys().map(String::as_str));
+            provided
+                .entry(&result.name)
+                .or_default()
+                .extend(members.keys().map(String::as_str));
         }
     }
     let missing = missing_keys(&needed, &provided);
     if missing.is_empty() {
         return Ok(());
     }
-    Err(format!("missing keys for these results which are required in TaskResult's properties {}", go_map(&missing)))
+    Err(format!(
+        "missing keys for these results which are required in TaskResult's properties {}",
+        go_map(&missing)
+    ))
 }

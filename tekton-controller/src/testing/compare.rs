@@ -29,18 +29,25 @@ const MAY_BE_EMPTY: [&str; 4] = ["resources", "computeResources", "provenance", 
 pub(super) fn normal(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(match RANDOM.as_ref() {
-            Some(random) if text.contains('-') => without_debug_scripts(&random.replace_all(&text, "$1-XXXXX")),
+            Some(random) if text.contains('-') => {
+                without_debug_scripts(&random.replace_all(&text, "$1-XXXXX"))
+            }
             _ => text,
         }),
         Value::Array(list) => Value::Array(list.into_iter().map(normal).collect()),
         Value::Object(members) => {
-            let mut members: Map<String, Value> =
-                members.into_iter().map(|(key, value)| (key, normal(value))).collect();
+            let mut members: Map<String, Value> = members
+                .into_iter()
+                .map(|(key, value)| (key, normal(value)))
+                .collect();
             if let Some(Value::Object(metadata)) = members.get_mut("metadata") {
                 for key in ["resourceVersion", "generation", "managedFields"] {
                     metadata.remove(key);
                 }
-                if let Some(release) = metadata.get_mut("annotations").and_then(|all| all.get_mut(labels::RELEASE)) {
+                if let Some(release) = metadata
+                    .get_mut("annotations")
+                    .and_then(|all| all.get_mut(labels::RELEASE))
+                {
                     *release = json!("RELEASE");
                 }
             }
@@ -69,7 +76,9 @@ fn without_debug_scripts(text: &str) -> String {
             None => {}
         }
         out.push(line);
-        let opened = line.split_once("<< '").and_then(|(_, rest)| rest.strip_suffix('\''));
+        let opened = line
+            .split_once("<< '")
+            .and_then(|(_, rest)| rest.strip_suffix('\''));
         if let Some(terminator) = opened.filter(|name| name.starts_with("debug-")) {
             out.push("<DEBUG-SCRIPT-BODY>");
             end = Some(terminator);
@@ -128,17 +137,24 @@ fn same(path: &str, expected: &Value, actual: &Value) -> bool {
     if expected == actual {
         return true;
     }
-    let (Some(expected), Some(actual)) = (expected.as_str(), actual.as_str()) else { return false };
+    let (Some(expected), Some(actual)) = (expected.as_str(), actual.as_str()) else {
+        return false;
+    };
     if let (Ok(expected), Ok(actual)) = (expected.parse::<Timestamp>(), actual.parse::<Timestamp>()) {
         return expected == actual;
     }
-    if [".requests.", ".limits.", ".sizeLimit"].iter().any(|part| path.contains(part))
+    if [".requests.", ".limits.", ".sizeLimit"]
+        .iter()
+        .any(|part| path.contains(part))
         && let (Some(expected), Some(actual)) = (quantity(expected), quantity(actual))
     {
         return expected == actual;
     }
     FOREIGN.iter().any(|marker| {
-        let head = |text: &str| text.find(marker).and_then(|at| text.get(..at + marker.len()).map(str::to_owned));
+        let head = |text: &str| {
+            text.find(marker)
+                .and_then(|at| text.get(..at + marker.len()).map(str::to_owned))
+        };
         head(expected).is_some_and(|wanted| head(actual) == Some(wanted))
     })
 }

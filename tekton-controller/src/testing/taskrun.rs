@@ -32,8 +32,16 @@ const KINDS: [(&str, &str); 4] = [
 /// Runs one case; the error is a readable list of differences.
 pub fn check(case: &Value) -> Result<(), String> {
     let mut world = World::new(case)?;
-    let snapshots = case.pointer("/expected/snapshots").and_then(Value::as_array).cloned().unwrap_or_default();
-    let events = case.pointer("/input/events").and_then(Value::as_array).cloned().unwrap_or_default();
+    let snapshots = case
+        .pointer("/expected/snapshots")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
+    let events = case
+        .pointer("/input/events")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
     let mut expected = Expected::default();
     for (index, snapshot) in snapshots.iter().enumerate() {
         if let Some(event) = index.checked_sub(1).and_then(|index| events.get(index)) {
@@ -44,7 +52,10 @@ pub fn check(case: &Value) -> Result<(), String> {
         let mut differences = String::new();
         world.compare(&expected, snapshot, &stage, &mut differences);
         if !differences.is_empty() {
-            return Err(format!("after {}:\n{differences}", snapshot["after"].as_str().unwrap_or_default()));
+            return Err(format!(
+                "after {}:\n{differences}",
+                snapshot["after"].as_str().unwrap_or_default()
+            ));
         }
     }
     Ok(())
@@ -66,7 +77,11 @@ impl Expected {
     fn advance(&mut self, snapshot: &Value) {
         for (section, _) in KINDS {
             let before = self.0.remove(section).unwrap_or_default();
-            let now = snapshot.get(section).and_then(Value::as_object).cloned().unwrap_or_default();
+            let now = snapshot
+                .get(section)
+                .and_then(Value::as_object)
+                .cloned()
+                .unwrap_or_default();
             let now = now.into_iter().map(|(name, object)| {
                 let object = match object {
                     Value::String(_) => before.get(&name).cloned().unwrap_or_default(),
@@ -91,9 +106,13 @@ struct World {
 impl World {
     fn new(case: &Value) -> Result<Self, String> {
         let input = case.get("input").ok_or("no input")?;
-        let start: Timestamp = text(input, "now").parse().map_err(|error| format!("now: {error}"))?;
+        let start: Timestamp = text(input, "now")
+            .parse()
+            .map_err(|error| format!("now: {error}"))?;
         let maps: BTreeMap<String, BTreeMap<String, String>> = match input.get("config") {
-            Some(config) => serde_json::from_value(config.clone()).map_err(|error| format!("config: {error}"))?,
+            Some(config) => {
+                serde_json::from_value(config.clone()).map_err(|error| format!("config: {error}"))?
+            }
             None => BTreeMap::new(),
         };
         let config = Config::from_config_maps(&maps).map_err(|error| format!("config: {error}"))?;
@@ -108,10 +127,20 @@ impl World {
         for object in objects {
             cluster.insert(object.clone());
         }
-        let first = objects.iter().find(|object| object["kind"] == "TaskRun").ok_or("no TaskRun")?;
+        let first = objects
+            .iter()
+            .find(|object| object["kind"] == "TaskRun")
+            .ok_or("no TaskRun")?;
         let first = text(&first["metadata"], "name").to_owned();
         let keep_feature_flags = text(case, "id").contains("provenance-");
-        Ok(Self { cluster, config, images: example_images(), start, first, keep_feature_flags })
+        Ok(Self {
+            cluster,
+            config,
+            images: example_images(),
+            start,
+            first,
+            keep_feature_flags,
+        })
     }
 
     fn run_ref(&self) -> ObjectRef {
@@ -120,23 +149,49 @@ impl World {
 
     fn pod_name(&self) -> String {
         let run = self.cluster.object(&self.run_ref());
-        run.and_then(|run| run.pointer("/status/podName")).and_then(Value::as_str).unwrap_or_default().to_owned()
+        run.and_then(|run| run.pointer("/status/podName"))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
     }
 
     fn apply(&mut self, event: &Value) -> Result<(), String> {
         if let Some(at) = event.get("at").and_then(Value::as_str) {
             let offset: Duration = at.parse().map_err(|error| format!("at {at}: {error}"))?;
-            self.cluster.now = self.start.checked_add(SignedDuration::from(offset)).map_err(|error| error.to_string())?;
+            self.cluster.now = self
+                .start
+                .checked_add(SignedDuration::from(offset))
+                .map_err(|error| error.to_string())?;
         }
         let pod = ObjectRef::new("v1", "Pod", NAMESPACE, self.pod_name());
-        for (container, log) in event.get("podLogs").and_then(Value::as_object).into_iter().flatten() {
+        for (container, log) in event
+            .get("podLogs")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
             let log = log.as_str().unwrap_or_default().to_owned();
-            self.cluster.logs.insert((pod.name.clone(), container.clone()), log);
+            self.cluster
+                .logs
+                .insert((pod.name.clone(), container.clone()), log);
         }
         if let Some(name) = event.get("pod").and_then(Value::as_str) {
-            let target = if name == "$POD" { pod.clone() } else { ObjectRef { name: name.to_owned(), ..pod.clone() } };
-            let object = self.cluster.object_mut(&target).ok_or_else(|| format!("no pod {}", target.name))?;
-            if let Some(containers) = object.pointer_mut("/spec/containers").and_then(Value::as_array_mut) {
+            let target = if name == "$POD" {
+                pod.clone()
+            } else {
+                ObjectRef {
+                    name: name.to_owned(),
+                    ..pod.clone()
+                }
+            };
+            let object = self
+                .cluster
+                .object_mut(&target)
+                .ok_or_else(|| format!("no pod {}", target.name))?;
+            if let Some(containers) = object
+                .pointer_mut("/spec/containers")
+                .and_then(Value::as_array_mut)
+            {
                 containers.extend(list(event, "injectContainers").iter().cloned());
             }
             object["status"] = event["status"].clone();
@@ -149,9 +204,16 @@ impl World {
             json_patch::merge(self.cluster.object_mut(&target).ok_or("no TaskRun")?, patch);
         }
         if let Some(patch) = event.get("resolutionRequest") {
-            let request = self.cluster.of_kind("ResolutionRequest").first().map(|object| ObjectRef::of(object));
+            let request = self
+                .cluster
+                .of_kind("ResolutionRequest")
+                .first()
+                .map(|object| ObjectRef::of(object));
             let target = request.ok_or("no ResolutionRequest")?;
-            json_patch::merge(self.cluster.object_mut(&target).ok_or("no ResolutionRequest")?, patch);
+            json_patch::merge(
+                self.cluster.object_mut(&target).ok_or("no ResolutionRequest")?,
+                patch,
+            );
         }
         for object in list(event, "create") {
             self.cluster.insert(object.clone());
@@ -164,8 +226,12 @@ impl World {
         let mut before: Option<Vec<Value>> = None;
         for _ in 0..MOST_ROUNDS {
             stage.requeue = None;
-            let runs: Vec<ObjectRef> =
-                self.cluster.of_kind("TaskRun").into_iter().map(ObjectRef::of).collect();
+            let runs: Vec<ObjectRef> = self
+                .cluster
+                .of_kind("TaskRun")
+                .into_iter()
+                .map(ObjectRef::of)
+                .collect();
             for run in runs {
                 self.round(&run, &mut stage)?;
             }
@@ -179,10 +245,18 @@ impl World {
     }
 
     fn round(&mut self, target: &ObjectRef, stage: &mut Stage) -> Result<(), String> {
-        let stored = self.cluster.object(target).cloned().ok_or("the TaskRun is gone")?;
+        let stored = self
+            .cluster
+            .object(target)
+            .cloned()
+            .ok_or("the TaskRun is gone")?;
         let run: TaskRun = serde_json::from_value(stored).map_err(|error| format!("TaskRun: {error}"))?;
-        let input =
-            PassInput { config: &self.config, images: &self.images, now: self.cluster.now, suffix: "abcde" };
+        let input = PassInput {
+            config: &self.config,
+            images: &self.images,
+            now: self.cluster.now,
+            suffix: "abcde",
+        };
         let pass = self.cluster.run(|answers| reconcile(&run, &input, answers));
         stage.events.extend(pass.events.iter().map(ToString::to_string));
         stage.requeue = pass.requeue.map(|after| Duration::from(after).to_string());
@@ -219,10 +293,19 @@ impl World {
             compare::json(section, &wanted, &present, out);
         }
         let events: Vec<Value> = stage.events.iter().map(|event| json!(event)).collect();
-        compare::json("events", &compare::normal(snapshot["events"].clone()), &compare::normal(Value::Array(events)), out);
+        compare::json(
+            "events",
+            &compare::normal(snapshot["events"].clone()),
+            &compare::normal(Value::Array(events)),
+            out,
+        );
         compare::json("error", &snapshot["error"], &json!(stage.error), out);
         if snapshot["requeueAfter"] != json!(stage.requeue) {
-            let _ = writeln!(out, "requeueAfter: expected {}, got {:?}", snapshot["requeueAfter"], stage.requeue);
+            let _ = writeln!(
+                out,
+                "requeueAfter: expected {}, got {:?}",
+                snapshot["requeueAfter"], stage.requeue
+            );
         }
     }
 
@@ -246,7 +329,12 @@ fn drop_feature_flags(status: Option<&mut Value>) {
     if let Some(provenance) = status.get_mut("provenance").and_then(Value::as_object_mut) {
         provenance.remove("featureFlags");
     }
-    for attempt in status.get_mut("retriesStatus").and_then(Value::as_array_mut).into_iter().flatten() {
+    for attempt in status
+        .get_mut("retriesStatus")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
         drop_feature_flags(Some(attempt));
     }
 }
@@ -264,7 +352,11 @@ fn example_images() -> Images {
 }
 
 fn images(input: &Value) -> BTreeMap<String, Result<ImageConfig, String>> {
-    let configs = input.get("imageConfigs").and_then(Value::as_object).into_iter().flatten();
+    let configs = input
+        .get("imageConfigs")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
     configs
         .map(|(name, given)| {
             if let Some(error) = given.get("error").and_then(Value::as_str) {
@@ -274,7 +366,10 @@ fn images(input: &Value) -> BTreeMap<String, Result<ImageConfig, String>> {
                 Some(platforms) => serde_json::from_value(platforms.clone()),
                 None => serde_json::from_value::<Platform>(given.clone()).map(|platform| vec![platform]),
             };
-            let config = ImageConfig { digest: text(given, "digest").to_owned(), platforms: platforms.unwrap_or_default() };
+            let config = ImageConfig {
+                digest: text(given, "digest").to_owned(),
+                platforms: platforms.unwrap_or_default(),
+            };
             (name.clone(), Ok(config))
         })
         .collect()
@@ -286,7 +381,10 @@ fn failures(input: &Value) -> Vec<InjectedFailure> {
         .map(|given| InjectedFailure {
             verb: text(given, "verb").to_owned(),
             resource: text(given, "resource").to_owned(),
-            times: given["times"].as_u64().and_then(|times| usize::try_from(times).ok()).unwrap_or_default(),
+            times: given["times"]
+                .as_u64()
+                .and_then(|times| usize::try_from(times).ok())
+                .unwrap_or_default(),
             failure: ApiFailure::from_status(&given["status"]),
         })
         .collect()
@@ -297,5 +395,9 @@ fn text<'a>(object: &'a Value, key: &str) -> &'a str {
 }
 
 fn list<'a>(object: &'a Value, key: &str) -> &'a [Value] {
-    object.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    object
+        .get(key)
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default()
 }

@@ -10,7 +10,11 @@ use tekton_api::v1::WorkspaceBinding;
 use crate::plan::{Answers, ApiFailure, Ask, ObjectRef, Waiting};
 
 /// The claim for a binding with a template; `None` for other bindings.
-pub(crate) fn claim(binding: &WorkspaceBinding, owner: &OwnerReference, namespace: &str) -> Option<PersistentVolumeClaim> {
+pub(crate) fn claim(
+    binding: &WorkspaceBinding,
+    owner: &OwnerReference,
+    namespace: &str,
+) -> Option<PersistentVolumeClaim> {
     let mut claim = binding.volume_claim_template.clone()?;
     claim.metadata.name = Some(claim_name(binding, &claim, owner));
     claim.metadata.namespace = Some(namespace.to_owned());
@@ -25,7 +29,10 @@ pub(crate) fn ensure(
     namespace: &str,
     answers: &Answers,
 ) -> Result<Result<(), String>, Waiting> {
-    for claim in bindings.iter().filter_map(|binding| claim(binding, owner, namespace)) {
+    for claim in bindings
+        .iter()
+        .filter_map(|binding| claim(binding, owner, namespace))
+    {
         let name = claim.metadata.name.clone().unwrap_or_default();
         let target = ObjectRef::new("v1", "PersistentVolumeClaim", namespace, &name);
         match answers.ask(Ask::Get(target))? {
@@ -34,9 +41,16 @@ pub(crate) fn ensure(
             Err(failure) => return Ok(Err(format!("failed to retrieve PVC {name}: {}", failure.message))),
         }
         let object = serde_json::to_value(&claim).unwrap_or_default();
-        match answers.ask(Ask::Create { object, dry_run: false })? {
+        match answers.ask(Ask::Create {
+            object,
+            dry_run: false,
+        })? {
             Err(failure) if !failure.is_already_exists() => {
-                let kind = if is_retryable(failure) { "PVC creation error, retryable" } else { "PVC creation error" };
+                let kind = if is_retryable(failure) {
+                    "PVC creation error, retryable"
+                } else {
+                    "PVC creation error"
+                };
                 return Ok(Err(format!("{kind} for {name}: {}", failure.message)));
             }
             _ => {}
@@ -62,8 +76,16 @@ pub(crate) fn bound(bindings: &[WorkspaceBinding], owner: &OwnerReference) -> Ve
     bindings.iter().map(bind).collect()
 }
 
-fn claim_name(binding: &WorkspaceBinding, template: &PersistentVolumeClaim, owner: &OwnerReference) -> String {
-    names::volume_claim(template.metadata.name.as_deref().unwrap_or_default(), &binding.name, &owner.uid)
+fn claim_name(
+    binding: &WorkspaceBinding,
+    template: &PersistentVolumeClaim,
+    owner: &OwnerReference,
+) -> String {
+    names::volume_claim(
+        template.metadata.name.as_deref().unwrap_or_default(),
+        &binding.name,
+        &owner.uid,
+    )
 }
 
 fn is_retryable(failure: &ApiFailure) -> bool {

@@ -10,9 +10,14 @@ type Check = fn(&Value) -> Result<(), String>;
 /// Runs every case of a kind, prints the failures and returns their number and that of all cases. The
 /// environment variable `GOLDEN` limits the run to cases whose name contains it.
 fn walk(kind: &str, check: Check) -> (usize, usize) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(kind);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden")
+        .join(kind);
     let wanted = std::env::var("GOLDEN").unwrap_or_default();
-    let mut files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.sort();
     let (mut failed, mut all) = (0, 0);
     for file in files {
@@ -34,6 +39,13 @@ fn walk(kind: &str, check: Check) -> (usize, usize) {
 #[test]
 fn taskrun() {
     let (failed, all) = walk("taskrun", tekton_controller::testing::taskrun::check);
+    assert!(all > 0, "no cases");
+    assert_eq!(failed, 0);
+}
+
+#[test]
+fn pipelinerun() {
+    let (failed, all) = walk("pipelinerun", tekton_controller::testing::pipelinerun::check);
     assert!(all > 0, "no cases");
     assert_eq!(failed, 0);
 }

@@ -1,10 +1,11 @@
-//! Integration tests of the controller.
+//! Integration tests of the controller: golden traces, and the `tekton` command as a whole process.
 
 #![cfg(feature = "test-util")]
 
-#[cfg(test)]
+mod command;
 mod golden;
-#[cfg(test)]
+mod input;
+mod machine;
+mod stopping;
 mod taskrun_properties;
-#[cfg(test)]
 mod taskrun_remote;

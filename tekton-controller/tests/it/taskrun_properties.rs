@@ -10,9 +10,15 @@ use tekton_controller::testing::taskrun::check;
 
 fn cases() -> Vec<Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/taskrun");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.sort();
-    files.iter().map(|file| serde_json::from_slice(&fs::read(file).unwrap()).unwrap()).collect()
+    files
+        .iter()
+        .map(|file| serde_json::from_slice(&fs::read(file).unwrap()).unwrap())
+        .collect()
 }
 
 /// Pointers to all members of a value, the value itself not included.
@@ -24,7 +30,10 @@ fn places(value: &Value, path: &str, found: &mut Vec<String>) {
     };
     match value {
         Value::Object(members) => members.iter().for_each(|(key, member)| visit(key, member)),
-        Value::Array(items) => items.iter().enumerate().for_each(|(index, item)| visit(&index.to_string(), item)),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(index, item)| visit(&index.to_string(), item)),
         _ => {}
     }
 }

@@ -20,12 +20,20 @@ impl World {
         let mut cluster = MemoryCluster::new("2026-01-01T00:00:00Z".parse().unwrap());
         cluster.insert(json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": "ci"}}));
         let run = json!({"metadata": {"name": "r", "namespace": "ci", "uid": "u"}, "spec": spec});
-        Self { cluster, run: serde_json::from_value(run).unwrap() }
+        Self {
+            cluster,
+            run: serde_json::from_value(run).unwrap(),
+        }
     }
 
     fn pass(&mut self) -> Pass<TaskRunStatus> {
         let (config, images) = (Config::default(), Images::local());
-        let input = PassInput { config: &config, images: &images, now: self.cluster.now, suffix: "abcde" };
+        let input = PassInput {
+            config: &config,
+            images: &images,
+            now: self.cluster.now,
+            suffix: "abcde",
+        };
         let run = self.run.clone();
         let pass = self.cluster.run(|answers| reconcile(&run, &input, answers));
         if let Some(status) = &pass.status {
@@ -35,7 +43,11 @@ impl World {
     }
 
     fn requests(&self) -> Vec<ObjectRef> {
-        self.cluster.of_kind("ResolutionRequest").into_iter().map(ObjectRef::of).collect()
+        self.cluster
+            .of_kind("ResolutionRequest")
+            .into_iter()
+            .map(ObjectRef::of)
+            .collect()
     }
 
     fn answer(&mut self, request: &ObjectRef, object: &Value) {
@@ -47,12 +59,21 @@ impl World {
     }
 
     fn message(&self) -> String {
-        self.run.status.as_ref().unwrap().conditions.succeeded().unwrap().message().to_owned()
+        self.run
+            .status
+            .as_ref()
+            .unwrap()
+            .conditions
+            .succeeded()
+            .unwrap()
+            .message()
+            .to_owned()
     }
 }
 
 fn remote_task(object: &Value) -> World {
-    let mut world = World::new(json!({"taskRef": {"resolver": "git", "params": [{"name": "url", "value": "u"}]}}));
+    let mut world =
+        World::new(json!({"taskRef": {"resolver": "git", "params": [{"name": "url", "value": "u"}]}}));
     let first = world.pass();
     assert_eq!(first.requeue, Some(std::time::Duration::from_secs(1)));
     let request = world.requests().remove(0);
@@ -62,13 +83,49 @@ fn remote_task(object: &Value) -> World {
 }
 
 #[test]
+fn an_old_task_is_converted() {
+    let world = remote_task(&json!({
+        "apiVersion": "tekton.dev/v1beta1", "kind": "Task", "metadata": {"name": "old", "labels": {"l": "1"}},
+        "spec": {"steps": [{"name": "s", "image": "i", "command": ["c"], "resources": {"requests": {"cpu": "1"}}}]},
+    }));
+    let status = world.run.status.unwrap();
+    assert_eq!(status.pod_name, "r-pod");
+    assert_eq!(
+        status
+            .provenance
+            .unwrap()
+            .ref_source
+            .unwrap()
+            .entry_point
+            .as_deref(),
+        Some("task.yaml")
+    );
+    let step = &status.task_spec.unwrap().steps[0];
+    assert_eq!(step.compute_resources.requests.as_ref().unwrap()["cpu"].0, "1");
+}
+
+#[test]
 fn what_is_no_task_fails_the_run() {
-    let pipeline = remote_task(&json!({"apiVersion": "tekton.dev/v1", "kind": "Pipeline", "metadata": {"name": "p"}, "spec": {}}));
+    let pipeline = remote_task(
+        &json!({"apiVersion": "tekton.dev/v1", "kind": "Pipeline", "metadata": {"name": "p"}, "spec": {}}),
+    );
     assert_eq!(pipeline.message(), "resource is not a task");
-    let config_map = remote_task(&json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}));
-    assert!(config_map.message().starts_with("invalid runtime object: no kind \"ConfigMap\""));
-    let typo = remote_task(&json!({"apiVersion": "tekton.dev/v1", "kind": "Task", "metadata": {"name": "t"}, "spec": {"stepz": []}}));
-    assert!(typo.message().starts_with("invalid runtime object: strict decoding error: "), "{}", typo.message());
+    let config_map =
+        remote_task(&json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}));
+    assert!(
+        config_map
+            .message()
+            .starts_with("invalid runtime object: no kind \"ConfigMap\"")
+    );
+    let typo = remote_task(
+        &json!({"apiVersion": "tekton.dev/v1", "kind": "Task", "metadata": {"name": "t"}, "spec": {"stepz": []}}),
+    );
+    assert!(
+        typo.message()
+            .starts_with("invalid runtime object: strict decoding error: "),
+        "{}",
+        typo.message()
+    );
 }
 
 #[test]

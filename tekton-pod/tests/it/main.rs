@@ -11,6 +11,6 @@ mod pods;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
-mod support;
-#[cfg(test)]
 mod status_properties;
+#[cfg(test)]
+mod support;

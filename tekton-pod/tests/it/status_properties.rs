@@ -42,7 +42,8 @@ fn state() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!({})),
         Just(json!({"running": {}})),
-        (text(), text()).prop_map(|(reason, message)| json!({"waiting": {"reason": reason, "message": message}})),
+        (text(), text())
+            .prop_map(|(reason, message)| json!({"waiting": {"reason": reason, "message": message}})),
         (any::<i32>(), text(), text()).prop_map(|(code, reason, message)| {
             json!({"terminated": {"exitCode": code, "reason": reason, "message": message}})
         }),
@@ -75,7 +76,11 @@ fn pod() -> impl Strategy<Value = Value> {
 }
 
 fn config(sidecar_logs: bool) -> Config {
-    let results = if sidecar_logs { "sidecar-logs" } else { "termination-message" };
+    let results = if sidecar_logs {
+        "sidecar-logs"
+    } else {
+        "termination-message"
+    };
     let data = [("results-from".to_owned(), results.to_owned())].into();
     Config::from_config_maps(&[("feature-flags".to_owned(), data)].into()).unwrap()
 }

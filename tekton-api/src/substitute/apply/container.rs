@@ -27,7 +27,10 @@ pub fn step(step: &mut Step, known: &Replacements) {
     if let Some(on_error) = &mut step.on_error {
         *on_error = OnError::from(known.string(on_error.as_str()));
     }
-    for output in [&mut step.stdout_config, &mut step.stderr_config].into_iter().flatten() {
+    for output in [&mut step.stdout_config, &mut step.stderr_config]
+        .into_iter()
+        .flatten()
+    {
         known.apply_option(&mut output.path);
     }
     for expression in &mut step.when {
@@ -68,7 +71,9 @@ fn whole_array(text: &str, known: &Replacements) -> Option<Vec<String>> {
 fn env(list: &mut [EnvVar], known: &Replacements) {
     for variable in list {
         known.apply_option(&mut variable.value);
-        let Some(source) = &mut variable.value_from else { continue };
+        let Some(source) = &mut variable.value_from else {
+            continue;
+        };
         if let Some(secret) = &mut source.secret_key_ref {
             known.apply_string(&mut secret.name);
             known.apply_string(&mut secret.key);

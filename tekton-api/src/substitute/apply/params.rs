@@ -34,7 +34,9 @@ pub fn of_values(params: &[Param]) -> Replacements {
 /// default, never the value the run gives.
 pub fn of_defaults(specs: &[ParamSpec]) -> Replacements {
     let mut known = Replacements::default();
-    let defaults = specs.iter().filter_map(|spec| Some((spec.name.as_str(), spec.default.as_ref()?)));
+    let defaults = specs
+        .iter()
+        .filter_map(|spec| Some((spec.name.as_str(), spec.default.as_ref()?)));
     let refers = |value: &ParamValue| value.as_str().is_some_and(|text| text.contains(REFERENCE));
     for (name, value) in defaults.clone().filter(|(_, value)| !refers(value)) {
         insert(&mut known, name, value);
@@ -44,10 +46,14 @@ pub fn of_defaults(specs: &[ParamSpec]) -> Replacements {
         for expression in scan::variable_expressions(text, "params") {
             let other = expression.strip_prefix(REFERENCE).unwrap_or(&expression);
             let other = other.strip_suffix(')').unwrap_or(other);
-            let found = names(other).iter().find_map(|name| known.strings.get(name).cloned());
+            let found = names(other)
+                .iter()
+                .find_map(|name| known.strings.get(name).cloned());
             if let Some(found) = found {
                 let resolved = text.replace(&expression, &found);
-                known.strings.extend(names(name).map(|name| (name, resolved.clone())));
+                known
+                    .strings
+                    .extend(names(name).map(|name| (name, resolved.clone())));
             }
         }
     }
@@ -65,7 +71,11 @@ pub fn of_run(given: &[Param], declared: &[ParamSpec]) -> Replacements {
 pub fn extend(known: &mut Replacements, others: Replacements) {
     known.strings.extend(others.strings);
     known.arrays.extend(others.arrays);
-    for (name, members) in others.objects.into_iter().filter(|(_, members)| !members.is_empty()) {
+    for (name, members) in others
+        .objects
+        .into_iter()
+        .filter(|(_, members)| !members.is_empty())
+    {
         known.objects.entry(name).or_default().extend(members);
     }
 }
@@ -73,7 +83,9 @@ pub fn extend(known: &mut Replacements, others: Replacements) {
 fn insert(known: &mut Replacements, param: &str, value: &ParamValue) {
     match value {
         ParamValue::String(text) => {
-            known.strings.extend(names(param).map(|name| (name, text.clone())));
+            known
+                .strings
+                .extend(names(param).map(|name| (name, text.clone())));
         }
         ParamValue::Array(items) => {
             for name in names(param) {
@@ -84,8 +96,12 @@ fn insert(known: &mut Replacements, param: &str, value: &ParamValue) {
             }
         }
         ParamValue::Object(members) => {
-            known.objects.extend(names(param).map(|name| (name, members.clone())));
-            let members = members.iter().map(|(key, text)| (format!("params.{param}.{key}"), text.clone()));
+            known
+                .objects
+                .extend(names(param).map(|name| (name, members.clone())));
+            let members = members
+                .iter()
+                .map(|(key, text)| (format!("params.{param}.{key}"), text.clone()));
             known.strings.extend(members);
         }
     }
@@ -93,7 +109,9 @@ fn insert(known: &mut Replacements, param: &str, value: &ParamValue) {
 
 /// Lengths of the arrays among params, those of the run before those of the defaults.
 pub fn array_lengths(given: &[Param], declared: &[ParamSpec]) -> BTreeMap<String, usize> {
-    let defaults = declared.iter().filter_map(|spec| Some((&spec.name, spec.default.as_ref()?)));
+    let defaults = declared
+        .iter()
+        .filter_map(|spec| Some((&spec.name, spec.default.as_ref()?)));
     let values = given.iter().map(|param| (&param.name, &param.value));
     defaults
         .chain(values)
@@ -106,7 +124,11 @@ mod tests {
     use super::*;
 
     fn spec(name: &str, default: impl Into<ParamValue>) -> ParamSpec {
-        ParamSpec { name: name.into(), default: Some(default.into()), ..ParamSpec::default() }
+        ParamSpec {
+            name: name.into(),
+            default: Some(default.into()),
+            ..ParamSpec::default()
+        }
     }
 
     #[test]
@@ -118,9 +140,13 @@ mod tests {
 
     #[test]
     fn objects_are_joined_and_arrays_replaced() {
-        let object = |key: &str, value: &str| ParamValue::Object(BTreeMap::from([(key.into(), value.into())]));
+        let object =
+            |key: &str, value: &str| ParamValue::Object(BTreeMap::from([(key.into(), value.into())]));
         let declared = [spec("o", object("k", "default")), spec("l", ["x", "y"])];
-        let known = of_run(&[Param::new("o", object("m", "given")), Param::new("l", ["z"])], &declared);
+        let known = of_run(
+            &[Param::new("o", object("m", "given")), Param::new("l", ["z"])],
+            &declared,
+        );
         assert_eq!(known.objects["params.o"].len(), 2);
         assert_eq!(known.string("$(params.o.k) $(params.o.m)"), "default given");
         assert_eq!(known.arrays["params.l"], ["z"]);

@@ -67,7 +67,10 @@ fn each(list: &mut Option<Vec<String>>, known: &Replacements) {
 }
 
 fn labels(map: &mut BTreeMap<String, String>, known: &Replacements) {
-    *map = map.iter().map(|(key, value)| (known.string(key), known.string(value))).collect();
+    *map = map
+        .iter()
+        .map(|(key, value)| (known.string(key), known.string(value)))
+        .collect();
 }
 
 fn affinity(rules: &mut Affinity, known: &Replacements) {
@@ -77,30 +80,54 @@ fn affinity(rules: &mut Affinity, known: &Replacements) {
                 node_selector_term(term, known);
             }
         }
-        for preferred in node.preferred_during_scheduling_ignored_during_execution.iter_mut().flatten() {
+        for preferred in node
+            .preferred_during_scheduling_ignored_during_execution
+            .iter_mut()
+            .flatten()
+        {
             node_selector_term(&mut preferred.preference, known);
         }
     }
     if let Some(pod) = &mut rules.pod_affinity {
-        for term in pod.required_during_scheduling_ignored_during_execution.iter_mut().flatten() {
+        for term in pod
+            .required_during_scheduling_ignored_during_execution
+            .iter_mut()
+            .flatten()
+        {
             pod_affinity_term(term, known);
         }
-        for preferred in pod.preferred_during_scheduling_ignored_during_execution.iter_mut().flatten() {
+        for preferred in pod
+            .preferred_during_scheduling_ignored_during_execution
+            .iter_mut()
+            .flatten()
+        {
             pod_affinity_term(&mut preferred.pod_affinity_term, known);
         }
     }
     if let Some(pod) = &mut rules.pod_anti_affinity {
-        for term in pod.required_during_scheduling_ignored_during_execution.iter_mut().flatten() {
+        for term in pod
+            .required_during_scheduling_ignored_during_execution
+            .iter_mut()
+            .flatten()
+        {
             pod_affinity_term(term, known);
         }
-        for preferred in pod.preferred_during_scheduling_ignored_during_execution.iter_mut().flatten() {
+        for preferred in pod
+            .preferred_during_scheduling_ignored_during_execution
+            .iter_mut()
+            .flatten()
+        {
             pod_affinity_term(&mut preferred.pod_affinity_term, known);
         }
     }
 }
 
 fn node_selector_term(term: &mut NodeSelectorTerm, known: &Replacements) {
-    let expressions = term.match_expressions.iter_mut().flatten().chain(term.match_fields.iter_mut().flatten());
+    let expressions = term
+        .match_expressions
+        .iter_mut()
+        .flatten()
+        .chain(term.match_fields.iter_mut().flatten());
     for expression in expressions {
         known.apply_string(&mut expression.key);
         each(&mut expression.values, known);
@@ -127,7 +154,12 @@ fn label_selector(selector: &mut Option<LabelSelector>, known: &Replacements) {
 
 fn security_context(context: &mut PodSecurityContext, known: &Replacements) {
     if let Some(options) = &mut context.se_linux_options {
-        for option in [&mut options.user, &mut options.role, &mut options.type_, &mut options.level] {
+        for option in [
+            &mut options.user,
+            &mut options.role,
+            &mut options.type_,
+            &mut options.level,
+        ] {
             known.apply_option(option);
         }
     }

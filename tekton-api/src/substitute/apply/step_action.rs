@@ -42,7 +42,9 @@ pub enum StepActionError {
     )]
     StepResult,
     /// Default and given value have different types.
-    #[error("invalid parameter substitution: {0}. Please check the types of the default value and the passed value")]
+    #[error(
+        "invalid parameter substitution: {0}. Please check the types of the default value and the passed value"
+    )]
     Type(String),
 }
 
@@ -110,8 +112,11 @@ fn merged(step: &Step, filled: Step) -> Step {
 
 fn check_params(given: &[Param], declared: &[ParamSpec]) -> Result<(), StepActionError> {
     let is_declared = |param: &&Param| declared.iter().any(|spec| spec.name == param.name);
-    let extra: Vec<String> =
-        given.iter().filter(|param| !is_declared(param)).map(|param| param.name.clone()).collect();
+    let extra: Vec<String> = given
+        .iter()
+        .filter(|param| !is_declared(param))
+        .map(|param| param.name.clone())
+        .collect();
     if !extra.is_empty() {
         return Err(StepActionError::Extra(extra));
     }
@@ -121,17 +126,26 @@ fn check_params(given: &[Param], declared: &[ParamSpec]) -> Result<(), StepActio
         .filter(|spec| spec.default.is_none() && !is_given(spec))
         .map(|spec| spec.name.clone())
         .collect();
-    if missing.is_empty() { Ok(()) } else { Err(StepActionError::Missing(missing)) }
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(StepActionError::Missing(missing))
+    }
 }
 
 fn variables(step: &Step, given: &[Param], declared: &[ParamSpec]) -> Result<Replacements, StepActionError> {
     let mut known = params::of_defaults(declared);
     params::extend(&mut known, params::of_values(&values(given, declared)?));
     for param in given {
-        let Some(reference) = param.value.as_str().filter(|text| text.starts_with("$(steps.")) else { continue };
-        let result = ResultRef::parse_step(scan::strip_expression(reference)).ok_or(StepActionError::StepResult)?;
+        let Some(reference) = param.value.as_str().filter(|text| text.starts_with("$(steps.")) else {
+            continue;
+        };
+        let result =
+            ResultRef::parse_step(scan::strip_expression(reference)).ok_or(StepActionError::StepResult)?;
         for spec in declared.iter().filter(|spec| spec.name == param.name) {
-            known.strings.extend(step_result_variables(step, spec, reference, &result));
+            known
+                .strings
+                .extend(step_result_variables(step, spec, reference, &result));
         }
     }
     match known.strings.keys().find(|name| known.arrays.contains_key(*name)) {
@@ -146,30 +160,44 @@ fn values(given: &[Param], declared: &[ParamSpec]) -> Result<Vec<Param>, StepAct
     let mut open: BTreeMap<&str, (&str, Vec<String>)> = BTreeMap::new();
     for spec in declared {
         if let Some(param) = given.iter().rev().find(|param| param.name == spec.name) {
-            settled.push(Param { name: spec.name.clone(), value: param.value.clone() });
+            settled.push(Param {
+                name: spec.name.clone(),
+                value: param.value.clone(),
+            });
             continue;
         }
         match &spec.default {
             Some(ParamValue::String(text)) if text.contains("$(params.") => {
-                let others = scan::variable_expressions(text, "params").into_iter().map(|expression| {
-                    let other = expression.strip_prefix("$(params.").unwrap_or(&expression);
-                    other.strip_suffix(')').unwrap_or(other).to_owned()
-                });
+                let others = scan::variable_expressions(text, "params")
+                    .into_iter()
+                    .map(|expression| {
+                        let other = expression.strip_prefix("$(params.").unwrap_or(&expression);
+                        other.strip_suffix(')').unwrap_or(other).to_owned()
+                    });
                 open.insert(&spec.name, (text, others.collect()));
             }
-            Some(value) => settled.push(Param { name: spec.name.clone(), value: value.clone() }),
+            Some(value) => settled.push(Param {
+                name: spec.name.clone(),
+                value: value.clone(),
+            }),
             None => {}
         }
     }
     while !open.is_empty() {
         let is_settled = |name: &String| settled.iter().any(|param| param.name == *name);
-        let ready = open.iter().find(|(_, (_, others))| others.iter().all(is_settled)).map(|(name, _)| *name);
+        let ready = open
+            .iter()
+            .find(|(_, (_, others))| others.iter().all(is_settled))
+            .map(|(name, _)| *name);
         let Some((name, (text, others))) = ready.and_then(|name| Some((name, open.remove(name)?))) else {
             return Err(unsettled(&open, &settled, declared));
         };
         let mut resolved = text.to_owned();
         for other in &others {
-            let value = settled.iter().find(|param| param.name == *other).and_then(|param| param.value.as_str());
+            let value = settled
+                .iter()
+                .find(|param| param.name == *other)
+                .and_then(|param| param.value.as_str());
             resolved = resolved.replace(&format!("$(params.{other})"), value.unwrap_or_default());
         }
         settled.push(Param::new(name, resolved));
@@ -183,9 +211,14 @@ fn unsettled(
     declared: &[ParamSpec],
 ) -> StepActionError {
     let unknown = open.iter().find_map(|(param, (_, others))| {
-        let other = others.iter().find(|other| !settled.iter().any(|param| param.name == **other))?;
+        let other = others
+            .iter()
+            .find(|other| !settled.iter().any(|param| param.name == **other))?;
         let exists = declared.iter().any(|spec| spec.name == *other);
-        (!exists).then(|| StepActionError::UnknownReference { param: (*param).to_owned(), other: other.clone() })
+        (!exists).then(|| StepActionError::UnknownReference {
+            param: (*param).to_owned(),
+            other: other.clone(),
+        })
     });
     unknown.unwrap_or(StepActionError::Circle)
 }
@@ -203,13 +236,25 @@ fn step_result_variables(
             .properties
             .iter()
             .flat_map(BTreeMap::keys)
-            .map(|key| (format!("params.{}.{key}", spec.name), format!("$({target}.{key})")))
+            .map(|key| {
+                (
+                    format!("params.{}.{key}", spec.name),
+                    format!("$({target}.{key})"),
+                )
+            })
             .collect(),
         Some(ParamType::Array) => {
-            let whole = params::names(&spec.name).map(|name| (format!("{name}[*]"), format!("$({target}[*])")));
-            whole.into_iter().chain(indexed_variables(step, &spec.name, &target)).collect()
+            let whole =
+                params::names(&spec.name).map(|name| (format!("{name}[*]"), format!("$({target}[*])")));
+            whole
+                .into_iter()
+                .chain(indexed_variables(step, &spec.name, &target))
+                .collect()
         }
-        _ => params::names(&spec.name).into_iter().map(|name| (name, reference.to_owned())).collect(),
+        _ => params::names(&spec.name)
+            .into_iter()
+            .map(|name| (name, reference.to_owned()))
+            .collect(),
     }
 }
 
@@ -221,14 +266,20 @@ fn indexed_variables(step: &Step, name: &str, target: &str) -> Vec<(String, Stri
         format!(r#"\$\((params\["{name}"\]\[([0-9]+)\])\)"#),
         format!(r"\$\((params\['{name}'\]\[([0-9]+)\])\)"),
     ];
-    let patterns: Vec<Regex> = patterns.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect();
+    let patterns: Vec<Regex> = patterns
+        .iter()
+        .filter_map(|pattern| Regex::new(pattern).ok())
+        .collect();
     let environment = step.env.iter().filter_map(|variable| variable.value.as_ref());
     let texts = step.command.iter().chain(&step.args).chain(environment);
     let mut found = Vec::new();
     for text in texts {
         for captures in patterns.iter().flat_map(|pattern| pattern.captures_iter(text)) {
             if let (Some(variable), Some(index)) = (captures.get(1), captures.get(2)) {
-                found.push((variable.as_str().to_owned(), format!("$({target}[{}])", index.as_str())));
+                found.push((
+                    variable.as_str().to_owned(),
+                    format!("$({target}[{}])", index.as_str()),
+                ));
             }
         }
     }
@@ -237,7 +288,8 @@ fn indexed_variables(step: &Step, name: &str, target: &str) -> Vec<(String, Stri
 
 /// The param behind the name of a variable, for messages.
 fn param_of_variable(name: &str) -> String {
-    let is_word = |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_word =
+        |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let inner = name
         .strip_prefix("params.")
         .filter(is_word)
@@ -252,23 +304,41 @@ mod tests {
     use super::*;
 
     fn spec(name: &str, default: Option<&str>) -> ParamSpec {
-        ParamSpec { name: name.into(), default: default.map(Into::into), ..ParamSpec::default() }
+        ParamSpec {
+            name: name.into(),
+            default: default.map(Into::into),
+            ..ParamSpec::default()
+        }
     }
 
-    fn args(action: &[&str], declared: &[ParamSpec], given: &[Param]) -> Result<Vec<String>, StepActionError> {
+    fn args(
+        action: &[&str],
+        declared: &[ParamSpec],
+        given: &[Param],
+    ) -> Result<Vec<String>, StepActionError> {
         let action = StepActionSpec {
             args: action.iter().map(|arg| (*arg).to_owned()).collect(),
             params: declared.to_vec(),
             ..StepActionSpec::default()
         };
-        let step = Step { params: given.to_vec(), ..Step::default() };
+        let step = Step {
+            params: given.to_vec(),
+            ..Step::default()
+        };
         step_action(&step, &action, &[], &[]).map(|step| step.args)
     }
 
     #[test]
     fn defaults_may_refer_to_given_params() {
-        let declared = [spec("a", Some("x")), spec("b", Some("<$(params.a)>")), spec("c", Some("$(params.b)!"))];
-        assert_eq!(args(&["$(params.c)"], &declared, &[Param::new("a", "y")]).unwrap(), ["<y>!"]);
+        let declared = [
+            spec("a", Some("x")),
+            spec("b", Some("<$(params.a)>")),
+            spec("c", Some("$(params.b)!")),
+        ];
+        assert_eq!(
+            args(&["$(params.c)"], &declared, &[Param::new("a", "y")]).unwrap(),
+            ["<y>!"]
+        );
     }
 
     #[test]
@@ -276,7 +346,10 @@ mod tests {
         let circle = [spec("a", Some("$(params.b)")), spec("b", Some("$(params.a)"))];
         assert_eq!(args(&[], &circle, &[]), Err(StepActionError::Circle));
         let unknown = args(&[], &[spec("a", Some("$(params.z)"))], &[]).unwrap_err();
-        assert_eq!(unknown.to_string(), "parameter \"a\" references non-existent parameter \"z\"");
+        assert_eq!(
+            unknown.to_string(),
+            "parameter \"a\" references non-existent parameter \"z\""
+        );
         let missing = args(&[], &[spec("a", None), spec("b", None)], &[]).unwrap_err();
         assert_eq!(missing.to_string(), "non-existent params in Step: [a b]");
         let types = args(&[], &[spec("a", Some("x"))], &[Param::new("a", ["y"])]).unwrap_err();
@@ -285,7 +358,10 @@ mod tests {
 
     #[test]
     fn results_of_steps_stay_references() {
-        let array = ParamSpec { type_: Some(ParamType::Array), ..spec("l", None) };
+        let array = ParamSpec {
+            type_: Some(ParamType::Array),
+            ..spec("l", None)
+        };
         let given = [Param::new("l", "$(steps.one.results.r)")];
         let filled = args(&["$(params.l[*])", "$(params['l'][2])"], &[array], &given).unwrap();
         assert_eq!(filled, ["$(steps.one.results.r[*])", "$(steps.one.results.r[2])"]);

@@ -36,7 +36,10 @@ pub fn task_spec(spec: &mut TaskSpec, known: &Replacements) {
 
 /// `context.*` of a TaskRun.
 pub fn context(task_name: &str, run: &TaskRun) -> Replacements {
-    let retries = run.status.as_ref().map_or(0, |status| status.retries_status.len());
+    let retries = run
+        .status
+        .as_ref()
+        .map_or(0, |status| status.retries_status.len());
     let metadata = &run.metadata;
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     strings([
@@ -64,8 +67,14 @@ pub fn artifact_paths(spec: &mut TaskSpec) {
     for (index, step) in spec.steps.iter_mut().enumerate() {
         let dir = step_dir(step, index);
         let known = strings([
-            ("step.artifacts.path".to_owned(), format!("{dir}/artifacts/provenance.json")),
-            ("artifacts.path".to_owned(), format!("{ARTIFACTS_DIR}/provenance.json")),
+            (
+                "step.artifacts.path".to_owned(),
+                format!("{dir}/artifacts/provenance.json"),
+            ),
+            (
+                "artifacts.path".to_owned(),
+                format!("{ARTIFACTS_DIR}/provenance.json"),
+            ),
         ]);
         container::step(step, &known);
     }
@@ -75,7 +84,10 @@ pub fn artifact_paths(spec: &mut TaskSpec) {
 pub fn exit_code_paths(spec: &mut TaskSpec) {
     let known = strings(spec.steps.iter().enumerate().map(|(index, step)| {
         let name = step_name(&step.name, index);
-        (format!("steps.{name}.exitCode.path"), format!("{}/exitCode", step_dir(step, index)))
+        (
+            format!("steps.{name}.exitCode.path"),
+            format!("{}/exitCode", step_dir(step, index)),
+        )
     }));
     task_spec(spec, &known);
 }
@@ -91,11 +103,18 @@ fn step_dir(step: &Step, index: usize) -> String {
 
 fn paths(prefix: &str, dir: &str, names: &[String]) -> Replacements {
     strings(names.iter().flat_map(|name| {
-        [format!("{prefix}.{name}.path"), format!("{prefix}[\"{name}\"].path"), format!("{prefix}['{name}'].path")]
-            .map(|variable| (variable, format!("{dir}/{name}")))
+        [
+            format!("{prefix}.{name}.path"),
+            format!("{prefix}[\"{name}\"].path"),
+            format!("{prefix}['{name}'].path"),
+        ]
+        .map(|variable| (variable, format!("{dir}/{name}")))
     }))
 }
 
 fn strings(entries: impl IntoIterator<Item = (String, String)>) -> Replacements {
-    Replacements { strings: entries.into_iter().collect(), ..Replacements::default() }
+    Replacements {
+        strings: entries.into_iter().collect(),
+        ..Replacements::default()
+    }
 }

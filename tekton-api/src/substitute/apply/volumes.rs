@@ -20,7 +20,11 @@ pub fn volume(volume: &mut Volume, known: &Replacements) {
     if let Some(claim) = &mut volume.persistent_volume_claim {
         known.apply_string(&mut claim.claim_name);
     }
-    for source in volume.projected.iter_mut().flat_map(|projected| projected.sources.iter_mut().flatten()) {
+    for source in volume
+        .projected
+        .iter_mut()
+        .flat_map(|projected| projected.sources.iter_mut().flatten())
+    {
         if let Some(config_map) = &mut source.config_map {
             known.apply_string(&mut config_map.name);
         }
@@ -35,7 +39,11 @@ pub fn volume(volume: &mut Volume, known: &Replacements) {
         if let Some(secret) = &mut csi.node_publish_secret_ref {
             known.apply_string(&mut secret.name);
         }
-        for value in csi.volume_attributes.iter_mut().flat_map(std::collections::BTreeMap::values_mut) {
+        for value in csi
+            .volume_attributes
+            .iter_mut()
+            .flat_map(std::collections::BTreeMap::values_mut)
+        {
             known.apply_string(value);
         }
     }

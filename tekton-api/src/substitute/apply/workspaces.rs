@@ -10,13 +10,19 @@ use crate::v1::{TaskSpec, WorkspaceBinding, WorkspaceDeclaration};
 
 /// Substitutes `workspaces.NAME.{path,bound,volume,claim}` in a TaskSpec. `volume_names` maps workspaces to the
 /// volumes they are bound to.
-pub fn workspaces(spec: &mut TaskSpec, bindings: &[WorkspaceBinding], volume_names: &BTreeMap<String, String>) {
+pub fn workspaces(
+    spec: &mut TaskSpec,
+    bindings: &[WorkspaceBinding],
+    volume_names: &BTreeMap<String, String>,
+) {
     let mut known = Replacements::default();
     for declaration in spec.workspaces.clone() {
         let bound = bindings.iter().any(|binding| binding.name == declaration.name);
         let prefix = format!("workspaces.{}.", declaration.name);
         let is_there = bound || !declaration.optional.unwrap_or_default();
-        known.strings.insert(format!("{prefix}bound"), is_there.to_string());
+        known
+            .strings
+            .insert(format!("{prefix}bound"), is_there.to_string());
         if is_there {
             mount_path(spec, &declaration, &format!("{prefix}path"));
         } else {
@@ -24,20 +30,38 @@ pub fn workspaces(spec: &mut TaskSpec, bindings: &[WorkspaceBinding], volume_nam
         }
     }
     for (workspace, volume) in volume_names {
-        known.strings.insert(format!("workspaces.{workspace}.volume"), volume.clone());
+        known
+            .strings
+            .insert(format!("workspaces.{workspace}.volume"), volume.clone());
     }
     for binding in bindings {
-        let claim = binding.persistent_volume_claim.as_ref().map(|claim| claim.claim_name.clone());
-        known.strings.insert(format!("workspaces.{}.claim", binding.name), claim.unwrap_or_default());
+        let claim = binding
+            .persistent_volume_claim
+            .as_ref()
+            .map(|claim| claim.claim_name.clone());
+        known.strings.insert(
+            format!("workspaces.{}.claim", binding.name),
+            claim.unwrap_or_default(),
+        );
     }
     task_spec::task_spec(spec, &known);
 }
 
 /// Declares workspaces that are bound but not declared.
 pub fn propagate(spec: &mut TaskSpec, bindings: &[WorkspaceBinding]) {
-    let declared: Vec<String> = spec.workspaces.iter().map(|declaration| declaration.name.clone()).collect();
-    for binding in bindings.iter().filter(|binding| !declared.contains(&binding.name)) {
-        spec.workspaces.push(WorkspaceDeclaration { name: binding.name.clone(), ..WorkspaceDeclaration::default() });
+    let declared: Vec<String> = spec
+        .workspaces
+        .iter()
+        .map(|declaration| declaration.name.clone())
+        .collect();
+    for binding in bindings
+        .iter()
+        .filter(|binding| !declared.contains(&binding.name))
+    {
+        spec.workspaces.push(WorkspaceDeclaration {
+            name: binding.name.clone(),
+            ..WorkspaceDeclaration::default()
+        });
     }
 }
 
@@ -79,7 +103,10 @@ pub fn bindings(bindings: &mut [WorkspaceBinding], known: &Replacements) {
             known.apply_option(&mut secret.secret_name);
             volumes::items(&mut secret.items, known);
         }
-        let sources = binding.projected.iter_mut().flat_map(|projected| projected.sources.iter_mut().flatten());
+        let sources = binding
+            .projected
+            .iter_mut()
+            .flat_map(|projected| projected.sources.iter_mut().flatten());
         for source in sources {
             if let Some(config_map) = &mut source.config_map {
                 known.apply_string(&mut config_map.name);

@@ -10,7 +10,7 @@ use tekton_api::reasons::TaskRunReason;
 use tekton_pod::patch;
 
 use super::super::draft::{Draft, End};
-use crate::plan::{Answers, Ask, ObjectRef, Patch, PassInput, ReconcileError, Waiting};
+use crate::plan::{Answers, Ask, ObjectRef, PassInput, Patch, ReconcileError, Waiting};
 
 /// Cancels a run as its user wishes.
 pub(in crate::taskrun) fn cancel(
@@ -63,7 +63,11 @@ pub(in crate::taskrun) fn fail(
     let target = ObjectRef::new("v1", "Pod", namespace, pod_name);
     let is_stopped = matches!(reason, TaskRunReason::Cancelled | TaskRunReason::TimedOut);
     let ask = if is_stopped && input.config.features.enable_keep_pod_on_cancel {
-        Ask::Patch { target, patch: Patch::Json(patch::cancel()), subresource: None }
+        Ask::Patch {
+            target,
+            patch: Patch::Json(patch::cancel()),
+            subresource: None,
+        }
     } else {
         Ask::Delete(target)
     };
@@ -77,12 +81,21 @@ pub(in crate::taskrun) fn fail(
 
 /// The message, followed by what the condition said before if that was more than "it runs".
 pub(in crate::taskrun) fn with_history(before: Option<&Condition>, message: String) -> String {
-    let usual = [TaskRunReason::Started, TaskRunReason::Running, TaskRunReason::Pending];
+    let usual = [
+        TaskRunReason::Started,
+        TaskRunReason::Running,
+        TaskRunReason::Pending,
+    ];
     match before {
         Some(before)
-            if !before.message().is_empty() && usual.iter().all(|reason| reason.as_str() != before.reason()) =>
+            if !before.message().is_empty()
+                && usual.iter().all(|reason| reason.as_str() != before.reason()) =>
         {
-            format!("{message}\nPrevious status: [{}] {}", before.reason(), before.message())
+            format!(
+                "{message}\nPrevious status: [{}] {}",
+                before.reason(),
+                before.message()
+            )
         }
         _ => message,
     }

@@ -38,7 +38,9 @@ pub(in crate::taskrun) fn find(
     input: &PassInput<'_>,
     answers: &Answers,
 ) -> Result<Option<PodFailure>, Waiting> {
-    let Some(status) = &draft.run.status else { return Ok(None) };
+    let Some(status) = &draft.run.status else {
+        return Ok(None);
+    };
     let steps = status.steps.iter().filter_map(of_step);
     let sidecars = status.sidecars.iter().filter_map(of_sidecar);
     for container in steps.chain(sidecars) {
@@ -50,11 +52,21 @@ pub(in crate::taskrun) fn find(
 }
 
 fn of_step(state: &StepState) -> Option<Container<'_>> {
-    container("step", state.waiting.as_ref(), state.name.as_deref(), state.image_id.as_deref())
+    container(
+        "step",
+        state.waiting.as_ref(),
+        state.name.as_deref(),
+        state.image_id.as_deref(),
+    )
 }
 
 fn of_sidecar(state: &SidecarState) -> Option<Container<'_>> {
-    container("sidecar", state.waiting.as_ref(), state.name.as_deref(), state.image_id.as_deref())
+    container(
+        "sidecar",
+        state.waiting.as_ref(),
+        state.name.as_deref(),
+        state.image_id.as_deref(),
+    )
 }
 
 fn container<'a>(
@@ -63,7 +75,12 @@ fn container<'a>(
     name: Option<&'a str>,
     image: Option<&'a str>,
 ) -> Option<Container<'a>> {
-    Some(Container { kind, name: name.unwrap_or_default(), image: image.unwrap_or_default(), waiting: waiting? })
+    Some(Container {
+        kind,
+        name: name.unwrap_or_default(),
+        image: image.unwrap_or_default(),
+        waiting: waiting?,
+    })
 }
 
 fn check(
@@ -73,7 +90,12 @@ fn check(
     answers: &Answers,
 ) -> Result<Option<PodFailure>, Waiting> {
     let run = draft.run.metadata.name.as_deref().unwrap_or_default();
-    let Container { kind, name, image, waiting } = container;
+    let Container {
+        kind,
+        name,
+        image,
+        waiting,
+    } = container;
     let text = waiting.message.as_deref().unwrap_or_default();
     let reason = waiting.reason.as_deref().unwrap_or_default();
     let pull = format!("the {kind} \"{name}\" in TaskRun \"{run}\" failed to pull the image \"{image}\".");
@@ -107,7 +129,10 @@ fn check(
             }
         }
     }
-    Ok(Some(PodFailure { reason, message: format!("{head} The pod errored with the message: \"{text}.\"") }))
+    Ok(Some(PodFailure {
+        reason,
+        message: format!("{head} The pod errored with the message: \"{text}.\""),
+    }))
 }
 
 /// Whether the pod became ready to start its containers less than `grace` ago; the text says why it cannot be told.
@@ -120,14 +145,21 @@ fn in_grace(
     let namespace = draft.run.metadata.namespace.clone().unwrap_or_default();
     let pod_name = draft.status().pod_name;
     let target = ObjectRef::new("v1", "Pod", namespace, pod_name);
-    let pod: Pod = match answers.ask(if is_pull { Ask::Get(target) } else { Ask::Cached(target) })? {
+    let pod: Pod = match answers.ask(if is_pull {
+        Ask::Get(target)
+    } else {
+        Ask::Cached(target)
+    })? {
         Ok(object) => match decode(object) {
             Ok(pod) => pod,
             Err(failure) => return Ok(Err(failure.message)),
         },
         Err(failure) => return Ok(Err(failure.message.clone())),
     };
-    let conditions = pod.status.and_then(|status| status.conditions).unwrap_or_default();
+    let conditions = pod
+        .status
+        .and_then(|status| status.conditions)
+        .unwrap_or_default();
     Ok(Ok(conditions
         .iter()
         .filter(|condition| READY_TO_START.contains(&condition.type_.as_str()))

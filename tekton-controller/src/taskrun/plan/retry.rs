@@ -6,7 +6,10 @@ use tekton_api::v1::{TaskRun, TaskRunStatus};
 
 /// Whether a failed run has attempts left.
 pub(in crate::taskrun) fn is_possible(run: &TaskRun) -> bool {
-    let used = run.status.as_ref().map_or(0, |status| status.retries_status.len());
+    let used = run
+        .status
+        .as_ref()
+        .map_or(0, |status| status.retries_status.len());
     let allowed = usize::try_from(run.spec.retries.unwrap_or_default()).unwrap_or_default();
     used < allowed
 }
@@ -14,7 +17,10 @@ pub(in crate::taskrun) fn is_possible(run: &TaskRun) -> bool {
 /// The status for a new attempt; the failed one is kept among the earlier ones. Steps and artifacts stay until
 /// the next pod reports its own.
 pub(in crate::taskrun) fn archived(status: &TaskRunStatus) -> TaskRunStatus {
-    let attempt = TaskRunStatus { retries_status: Vec::new(), ..status.clone() };
+    let attempt = TaskRunStatus {
+        retries_status: Vec::new(),
+        ..status.clone()
+    };
     let mut next = status.clone();
     next.retries_status.push(attempt);
     next.start_time = None;
@@ -31,7 +37,10 @@ pub(in crate::taskrun) fn message(old: &str) -> String {
     let mut rest = old;
     while let Some((before, after)) = rest.split_once('%') {
         out.push_str(before);
-        let mut cursor = Cursor { rest: after.trim_start_matches(['#', '0', '+', '-', ' ']), bad_index: false };
+        let mut cursor = Cursor {
+            rest: after.trim_start_matches(['#', '0', '+', '-', ' ']),
+            bad_index: false,
+        };
         let mut indexed = cursor.index();
         if let Some(after) = cursor.rest.strip_prefix('*') {
             cursor.rest = after;
@@ -86,7 +95,9 @@ impl Cursor<'_> {
 
     /// Skips an argument index such as `[1]`; there are no arguments, so any is bad. Says whether it was one.
     fn index(&mut self) -> bool {
-        let Some(inner) = self.rest.strip_prefix('[') else { return false };
+        let Some(inner) = self.rest.strip_prefix('[') else {
+            return false;
+        };
         self.bad_index = true;
         let closed = inner.split_once(']').filter(|_| self.rest.len() >= 3);
         let (number, after) = closed.unwrap_or(("", inner));
@@ -104,6 +115,9 @@ mod tests {
         assert_eq!(message("plain"), "plain");
         assert_eq!(message("100%"), "100%!(NOVERB)");
         assert_eq!(message("50% of 10%%"), "50%!o(MISSING)f 10%");
-        assert_eq!(message("%5.2f|%[2]d|%*d"), "%!f(MISSING)|%!d(BADINDEX)|%!(BADWIDTH)%!d(MISSING)");
+        assert_eq!(
+            message("%5.2f|%[2]d|%*d"),
+            "%!f(MISSING)|%!d(BADINDEX)|%!(BADWIDTH)%!d(MISSING)"
+        );
     }
 }

@@ -43,8 +43,13 @@ pub(in crate::taskrun) fn finish(
 
 fn stop(draft: &mut Draft, input: &PassInput<'_>, answers: &Answers) -> Result<End, Waiting> {
     let pod_name = draft.status().pod_name;
-    let reason = draft.condition().map(|condition| condition.reason().to_owned()).unwrap_or_default();
-    let is_stopped = [TaskRunReason::Cancelled, TaskRunReason::TimedOut].iter().any(|known| known.as_str() == reason);
+    let reason = draft
+        .condition()
+        .map(|condition| condition.reason().to_owned())
+        .unwrap_or_default();
+    let is_stopped = [TaskRunReason::Cancelled, TaskRunReason::TimedOut]
+        .iter()
+        .any(|known| known.as_str() == reason);
     if pod_name.is_empty() || is_stopped {
         return Ok(End::default());
     }
@@ -54,9 +59,15 @@ fn stop(draft: &mut Draft, input: &PassInput<'_>, answers: &Answers) -> Result<E
         Ok(pod) => {
             let status = draft.status_mut();
             if status.sidecars.iter().any(|sidecar| sidecar.terminated.is_none()) {
-                let containers = pod.status.and_then(|status| status.container_statuses).unwrap_or_default();
-                status.sidecars =
-                    containers.iter().filter(|one| status::containers::is_sidecar(&one.name)).map(last_state).collect();
+                let containers = pod
+                    .status
+                    .and_then(|status| status.container_statuses)
+                    .unwrap_or_default();
+                status.sidecars = containers
+                    .iter()
+                    .filter(|one| status::containers::is_sidecar(&one.name))
+                    .map(last_state)
+                    .collect();
             }
             return Ok(End::default());
         }
@@ -66,7 +77,10 @@ fn stop(draft: &mut Draft, input: &PassInput<'_>, answers: &Answers) -> Result<E
         return Ok(End::error(ReconcileError::Permanent(failure.message)));
     }
     if failure.is_conflict() && failure.message.contains(OUTDATED) {
-        return Ok(End { requeue: Some(Duration::from_secs(1)), error: None });
+        return Ok(End {
+            requeue: Some(Duration::from_secs(1)),
+            error: None,
+        });
     }
     draft.mark_failed(TaskRunReason::StopSidecarFailed, failure.message);
     Ok(End::default())
@@ -88,12 +102,23 @@ fn stopped_pod(
             Err(failure) => return Ok(Err(failure)),
         },
         Err(failure) if failure.is_not_found() => return Ok(Err(failure.clone())),
-        Err(failure) => return Ok(Err(named(&format!("getting Pod \"{name}\" when stopping sidecars"), failure))),
+        Err(failure) => {
+            return Ok(Err(named(
+                &format!("getting Pod \"{name}\" when stopping sidecars"),
+                failure,
+            )));
+        }
     };
     let from_logs = input.config.features.results_from == ResultsFrom::SidecarLogs;
     let spared = from_logs.then_some(status::containers::RESULTS_SIDECAR);
-    let Some(body) = patch::stop_sidecars(&pod, &input.images.nop, spared) else { return Ok(Ok(pod)) };
-    let ask = Ask::Patch { target: target.clone(), patch: Patch::Json(body), subresource: None };
+    let Some(body) = patch::stop_sidecars(&pod, &input.images.nop, spared) else {
+        return Ok(Ok(pod));
+    };
+    let ask = Ask::Patch {
+        target: target.clone(),
+        patch: Patch::Json(body),
+        subresource: None,
+    };
     Ok(match answers.ask(ask)? {
         Ok(object) => decode(object),
         Err(failure) if failure.is_not_found() => Err(failure.clone()),
@@ -103,7 +128,10 @@ fn stopped_pod(
 
 /// The state of a sidecar: what it was before the `nop` image ended it.
 fn last_state(container: &ContainerStatus) -> SidecarState {
-    let ended = container.last_state.as_ref().and_then(|state| state.terminated.as_ref());
+    let ended = container
+        .last_state
+        .as_ref()
+        .and_then(|state| state.terminated.as_ref());
     let state = match ended {
         Some(ended) => ContainerState {
             terminated: Some(ContainerStateTerminated {

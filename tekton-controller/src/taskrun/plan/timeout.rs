@@ -46,7 +46,10 @@ pub(in crate::taskrun) fn fail(
     }
     let name = draft.run.metadata.name.clone().unwrap_or_default();
     let limit = limit(draft, input).unwrap_or_default();
-    let message = cancel::with_history(before, format!("TaskRun \"{name}\" failed to finish within \"{limit}\""));
+    let message = cancel::with_history(
+        before,
+        format!("TaskRun \"{name}\" failed to finish within \"{limit}\""),
+    );
     cancel::fail(draft, &TaskRunReason::TimedOut, &message, input, answers)
 }
 

@@ -1,0 +1,2 @@
+#[path = "it/golden.rs"]
+mod golden;
