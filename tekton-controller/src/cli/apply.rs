@@ -1,7 +1,10 @@
 //! Creates the objects of the files through the API, whose admission says what is wrong with them.
 
+use std::path::Path;
+
 use anyhow::Context;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::gvk::GroupVersionKind;
 use kube::discovery::Scope;
 use kube::{Client, ResourceExt};
@@ -25,7 +28,7 @@ pub(super) struct Started {
 /// Runs `tekton apply`.
 pub(super) async fn command(args: ApplyArgs) -> Result<Outcome, CliError> {
     let found = documents::read(&args.files)?;
-    let client = Client::try_default()
+    let client = connect()
         .await
         .context("no cluster: neither a kubeconfig nor a pod's service account")?;
     let namespace = args
@@ -36,6 +39,32 @@ pub(super) async fn command(args: ApplyArgs) -> Result<Outcome, CliError> {
         report::print(&format!("{} {} applied", document.kind(), stored.name_any()));
     }
     Ok(Outcome::Succeeded)
+}
+
+/// A client of the cluster that the environment names.
+///
+/// Without namespaces a local pod's files do not lie where the client library looks for them.
+async fn connect() -> anyhow::Result<Client> {
+    let Some(files) = std::env::var_os("TEKTON_SERVICE_ACCOUNT_DIR") else {
+        return Ok(Client::try_default().await?);
+    };
+    let files = Path::new(&files);
+    if !files.join("token").exists() {
+        return Ok(Client::try_default().await?);
+    }
+    let file = |name: &str| files.join(name).to_string_lossy().into_owned();
+    let host = std::env::var("KUBERNETES_SERVICE_HOST")?;
+    let port = std::env::var("KUBERNETES_SERVICE_PORT")?;
+    let kubeconfig: Kubeconfig = serde_json::from_value(json!({
+        "clusters": [{"name": "pod", "cluster": {"server": format!("https://{host}:{port}"),
+                                                 "certificate-authority": file("ca.crt")}}],
+        "users": [{"name": "pod", "user": {"tokenFile": file("token")}}],
+        "contexts": [{"name": "pod", "context": {"cluster": "pod", "user": "pod",
+                                                 "namespace": std::fs::read_to_string(file("namespace"))?}}],
+        "current-context": "pod",
+    }))?;
+    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    Ok(Client::try_from(config)?)
 }
 
 /// Creates everything: first what is no run, in order of the files, then the runs.

@@ -272,8 +272,7 @@ impl Trace {
         let pass = self.cluster.run(|answers| reconcile(&seen, &input, answers));
         for event in &pass.events {
             let event = event.to_string();
-            // What the framework around the reconciler says of an error is told by `error`.
-            if !event.starts_with("Warning InternalError") && !stage.events.contains(&event) {
+            if !stage.events.contains(&event) {
                 stage.events.push(event);
             }
         }
@@ -315,11 +314,16 @@ impl Trace {
         out: &mut String,
     ) {
         for (group, kind) in GROUPS {
-            let expected = match &snapshot[group] {
+            let mut expected = match &snapshot[group] {
                 Value::String(_) => previous.get(group).cloned().unwrap_or_default(),
                 Value::Null => json!({}),
                 other => other.clone(),
             };
+            for (name, object) in expected.as_object_mut().into_iter().flatten() {
+                if object.is_string() {
+                    *object = previous[group][name.as_str()].clone();
+                }
+            }
             previous.insert(group.to_owned(), expected.clone());
             let mut actual = Map::new();
             for object in self.cluster.of_kind(kind) {
@@ -333,7 +337,6 @@ impl Trace {
                     actual.insert(ObjectRef::of(object).name, normal(object.clone(), kind));
                 }
             }
-            let mut expected = expected;
             for object in expected.as_object_mut().into_iter().flat_map(Map::values_mut) {
                 *object = normal(object.take(), kind);
             }

@@ -17,7 +17,10 @@ fn steps_run_in_order_and_results_come_back_at_every_isolation_level() {
         );
         let (said, events) = place.events(&yaml, &["--isolation", level]);
         assert_eq!(said.code, Some(0), "{level}: {}\n{}", said.out, said.err);
-        assert_eq!(log_lines(&events), ["r/one: one", "r/two: first"], "{level}");
+        // The logs of the steps are followed side by side.
+        let mut lines = log_lines(&events);
+        lines.sort();
+        assert_eq!(lines, ["r/one: one", "r/two: first"], "{level}");
         assert_eq!(finished(&events)["results"][0]["value"], "42", "{level}");
     }
 }
@@ -30,9 +33,11 @@ fn a_failing_step_stops_the_chain() {
     );
     let (said, events) = place.events(&yaml, &[]);
     assert_eq!(said.code, Some(1), "{}", said.err);
-    assert_eq!(log_lines(&events), ["r/bad: before"]);
+    let lines = log_lines(&events);
+    assert!(lines.contains(&"r/bad: before".to_owned()), "{lines:?}");
+    assert!(!lines.contains(&"r/never: never".to_owned()), "{lines:?}");
     let end = finished(&events);
-    assert_eq!(end["reason"], "Failed");
+    assert_eq!(end["reason"], "StepFailed");
     assert!(
         end["message"]
             .as_str()
@@ -71,7 +76,7 @@ fn a_step_that_takes_too_long_fails() {
     assert_eq!(said.code, Some(1), "{}", said.err);
     assert_eq!(
         finished(&events)["reason"],
-        "TaskRunTimeout",
+        "StepFailed",
         "{:?}",
         finished(&events)
     );

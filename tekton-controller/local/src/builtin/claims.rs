@@ -25,6 +25,32 @@ fn volume_name(claim: &PersistentVolumeClaim) -> String {
     format!("pvc-{}", claim.metadata.uid.as_deref().unwrap_or_default())
 }
 
+/// The directory behind a claim: of its own, or that of the volume which the claim asks for.
+///
+/// # Errors
+/// Fails if the cluster does not answer.
+pub async fn place(
+    client: &Client,
+    root: &Path,
+    claim: &PersistentVolumeClaim,
+) -> Result<PathBuf, kube::Error> {
+    let Some(wanted) = foreign_volume(claim) else {
+        return Ok(directory(root, claim));
+    };
+    let volumes: Api<PersistentVolume> = Api::all(client.clone());
+    let path = volumes
+        .get_opt(wanted)
+        .await?
+        .and_then(|volume| volume.spec?.host_path);
+    Ok(path.map_or_else(|| directory(root, claim), |host| PathBuf::from(host.path)))
+}
+
+/// The volume that a claim asks for by name, if it is none of ours.
+fn foreign_volume(claim: &PersistentVolumeClaim) -> Option<&str> {
+    let wanted = claim.spec.as_ref()?.volume_name.as_deref()?;
+    (!wanted.is_empty() && wanted != volume_name(claim)).then_some(wanted)
+}
+
 /// Binds claims and clears away the directories of deleted ones; runs until dropped.
 pub async fn run(client: Client, root: PathBuf) {
     let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
@@ -95,10 +121,15 @@ async fn bind(client: &Client, claim: &PersistentVolumeClaim, dir: &Path) -> Res
         status: None,
     };
     let volumes: Api<PersistentVolume> = Api::all(client.clone());
-    match volumes.create(&PostParams::default(), &volume).await {
-        Err(kube::Error::Api(error)) if error.code == 409 => {}
-        result => drop(result?),
-    }
+    let volume_name = if let Some(wanted) = foreign_volume(claim) {
+        wanted.to_owned()
+    } else {
+        match volumes.create(&PostParams::default(), &volume).await {
+            Err(kube::Error::Api(error)) if error.code == 409 => {}
+            result => drop(result?),
+        }
+        volume_name
+    };
     volumes
         .patch_status(
             &volume_name,

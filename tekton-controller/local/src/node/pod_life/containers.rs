@@ -14,6 +14,7 @@ use super::super::run::{self, Event, Happening};
 use super::super::state_dir::{POD_MARKER, remove_tree};
 use super::super::status::{Restart, State};
 use super::super::wire::Order;
+use super::objects::API_ACCESS;
 use super::slot::Wish;
 use super::{PodLife, objects};
 
@@ -22,6 +23,8 @@ const NOT_STARTED: &str = "failed to create containerd task: failed to create sh
 
 /// Tells Tekton's programs where the directories are which they know without being told.
 const PATH_PREFIX: &str = "TEKTON_PATH_PREFIX";
+/// Where `tekton` finds the pod's service account if that does not lie at its usual path.
+const SERVICE_ACCOUNT_DIR: &str = "TEKTON_SERVICE_ACCOUNT_DIR";
 
 impl PodLife {
     pub(super) async fn start_if_due(&mut self, index: usize, policy: Restart) {
@@ -123,6 +126,8 @@ impl PodLife {
                 POD_MARKER.to_owned(),
                 settings.shim.instance.to_string_lossy().into_owned(),
             ));
+            // Mapped to where the files really lie, as every value is.
+            env.push((SERVICE_ACCOUNT_DIR.to_owned(), API_ACCESS.to_owned()));
             env.push((PATH_PREFIX.to_owned(), text(&pod_dir.join("root"))));
         }
         env

@@ -20,7 +20,7 @@ use super::super::volumes::{self, Places, payload};
 use crate::builtin::claims;
 
 /// Where a pod finds what it needs to talk to the API.
-const API_ACCESS: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+pub(super) const API_ACCESS: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 const API_ACCESS_VOLUME: &str = "kube-api-access";
 
 /// Objects of a pod.
@@ -71,14 +71,17 @@ pub(super) async fn fetch(context: &Context, pod: &Pod) -> Result<Objects, kube:
         read::<Secret>(client, namespace, secrets),
         read::<PersistentVolumeClaim>(client, namespace, claims),
     )?;
-    let claims = claims
-        .into_iter()
-        .map(|(name, claim)| (name, claims::directory(&context.settings.claims, &claim)))
-        .collect();
+    let mut places = BTreeMap::new();
+    for (name, claim) in claims {
+        places.insert(
+            name,
+            claims::place(client, &context.settings.claims, &claim).await?,
+        );
+    }
     Ok(Objects {
         sources: Sources { config_maps, secrets },
         tokens: tokens(client, pod).await,
-        claims,
+        claims: places,
     })
 }
 
