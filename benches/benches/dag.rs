@@ -66,9 +66,10 @@ fn graphs(criterion: &mut Criterion) {
                     bench.iter(|| graph.candidates(black_box(done)).map(|found| found.len()));
                 },
             );
-            criterion.bench_function(
+            criterion.bench_with_input(
                 BenchmarkId::new(format!("step-by-step/{shape}"), count),
-                |bench| {
+                &graph,
+                |bench, graph| {
                     bench.iter(|| {
                         let mut frontier = graph.frontier();
                         let mut ready = frontier.ready();

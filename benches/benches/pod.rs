@@ -1,6 +1,12 @@
 //! Building the pod of a TaskRun with 1, 10 and 50 steps: every other step has a script, each has two
 //! variables and two results, a workspace is mounted, there is one sidecar, and credentials are off.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a bench whose own input is wrong must stop"
+)]
+
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};

@@ -1,6 +1,12 @@
 //! Deriving the status of a TaskRun from a finished pod with 1, 10 and 50 steps: each step left a start time,
 //! two results of the task and one of its own; one sidecar still runs.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a bench whose own input is wrong must stop"
+)]
+
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};

@@ -171,7 +171,11 @@ pub(crate) fn with_checksum(url: String, data: Vec<u8>) -> Resolved {
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
 }
 
 fn checked(request: &Request) -> Result<BTreeMap<String, String>, ResolveError> {

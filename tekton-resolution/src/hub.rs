@@ -406,7 +406,7 @@ fn with_defaults(request: &Request) -> Result<BTreeMap<String, String>, ResolveE
 }
 
 fn check_url(url: &str) -> Result<(), ResolveError> {
-    let parsed = url::Url::parse(url).ok().filter(|parsed| parsed.has_host());
+    let parsed = url::Url::parse(url).ok().filter(reqwest::Url::has_host);
     let Some(parsed) = parsed else {
         return Err(ResolveError::new(format!(
             "url must be a valid absolute URL: {url}"

@@ -292,7 +292,7 @@ async fn live_through_pods(context: Context) {
         match change {
             None => break,
             Some(Change::Deleted(pod)) => {
-                drop(updates.remove(pod.metadata.uid.as_deref().unwrap_or_default()))
+                drop(updates.remove(pod.metadata.uid.as_deref().unwrap_or_default()));
             }
             Some(Change::Applied(pod)) => {
                 match pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) {

@@ -71,9 +71,9 @@ impl Mounts {
 pub(crate) fn add(steps: &mut [StepDraft<'_>], mounts: &Mounts, credentials_home: bool) {
     // All long lists are made before the many short texts, which keeps allocators from reordering those.
     let room = steps.len() + mounts.shared.len() + 1;
-    steps
-        .iter_mut()
-        .for_each(|step| step.mounts().reserve_exact(room));
+    for step in steps.iter_mut() {
+        step.mounts().reserve_exact(room);
+    }
     for (index, step) in steps.iter_mut().enumerate() {
         let own = step.mounts();
         if credentials_home {

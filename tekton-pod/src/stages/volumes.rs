@@ -72,9 +72,9 @@ pub(crate) fn all(wanted: &Wanted, credentials: Vec<Volume>, declared: [&[Volume
         }
         all.push(empty_dir(format!("{RUN}-{index}")));
     }
-    declared
-        .into_iter()
-        .for_each(|volumes| all.extend_from_slice(volumes));
+    for volumes in declared {
+        all.extend_from_slice(volumes);
+    }
     all
 }
 

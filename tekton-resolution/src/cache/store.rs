@@ -167,7 +167,7 @@ fn key(resolver: &str, params: &[Param]) -> String {
             }),
         }
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::http::hex(&hash.finalize())
 }
 
 #[cfg(test)]

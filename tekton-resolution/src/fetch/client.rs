@@ -80,9 +80,12 @@ impl HttpClient {
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
         }
-        let mut response = request.send().await.map_err(|error| match error.is_builder() {
-            true => FetchError::Address(text(&error)),
-            false => FetchError::Connection(text(&error)),
+        let mut response = request.send().await.map_err(|error| {
+            if error.is_builder() {
+                FetchError::Address(text(&error))
+            } else {
+                FetchError::Connection(text(&error))
+            }
         })?;
         let status = response.status().as_u16();
         let mut body = Vec::new();

@@ -116,7 +116,7 @@ fn scoped(task_params: &[Param], known: &Replacements) -> Replacements {
     for param in task_params {
         for name in params::names(&param.name) {
             if let Some(text) = scoped.strings.get_mut(&name) {
-                *text = param.value.as_str().unwrap_or_default().to_owned();
+                param.value.as_str().unwrap_or_default().clone_into(text);
             }
             if let Some(list) = scoped.arrays.get_mut(&name) {
                 *list = param.value.as_array().unwrap_or_default().to_vec();

@@ -80,7 +80,7 @@ impl Probes {
                 Some(readiness) => {
                     readiness
                         .follow(&execs, |ready| tell(Happening::Ready(ready)))
-                        .await
+                        .await;
                 }
             }
         };

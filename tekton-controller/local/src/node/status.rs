@@ -208,10 +208,11 @@ fn phase(facts: &Facts<'_>, init: &[Container]) -> &'static str {
     let failed = ended.iter().any(|code| *code != 0);
     match (policy, failed) {
         // Only a pod that is being deleted stays ended with this policy.
-        (Restart::Always | Restart::OnFailure, true) if facts.pod.metadata.deletion_timestamp.is_none() => {
+        (Restart::Always, _) | (Restart::OnFailure, true)
+            if facts.pod.metadata.deletion_timestamp.is_none() =>
+        {
             "Running"
         }
-        (Restart::Always, false) if facts.pod.metadata.deletion_timestamp.is_none() => "Running",
         (_, true) => "Failed",
         (_, false) => "Succeeded",
     }

@@ -164,7 +164,7 @@ fn host_path(wanted: &HostPathVolumeSource) -> Result<PathBuf, String> {
     match kind {
         "DirectoryOrCreate" => fs::create_dir_all(&path).map_err(|e| e.to_string())?,
         "FileOrCreate" if !path.exists() => fs::write(&path, "").map_err(|e| e.to_string())?,
-        "Directory" if !path.is_dir() => return Err(failed().replace("a directory", "a directory")),
+        "Directory" if !path.is_dir() => return Err(failed()),
         "File" | "FileOrCreate" if !path.is_file() => return Err(failed()),
         "" if !path.exists() => fs::create_dir_all(&path).map_err(|e| e.to_string())?,
         _ if !path.exists() => return Err(failed()),

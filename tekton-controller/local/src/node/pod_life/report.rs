@@ -48,7 +48,7 @@ impl PodLife {
             }
             Err(kube::Error::Api(error)) if error.code == 404 || error.code == 409 => {}
             Err(error) => {
-                tracing::warn!(pod = %self.name, %error, "the status of a pod could not be written")
+                tracing::warn!(pod = %self.name, %error, "the status of a pod could not be written");
             }
         }
     }
