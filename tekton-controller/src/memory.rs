@@ -204,7 +204,8 @@ impl MemoryCluster {
         let matches = |object: &Value| {
             let target = ObjectRef::of(object);
             let label = |key: &str| {
-                object["metadata"]["labels"]
+                object
+                    .pointer("/metadata/labels")?
                     .get(key)
                     .and_then(Value::as_str)
                     .map(str::to_owned)

@@ -343,7 +343,7 @@ impl Answers {
     }
 
     /// The answers to several questions, all missing ones being asked for together.
-    pub fn all(&self, asks: Vec<Ask>) -> Result<Vec<&Answer>, Waiting> {
+    pub fn all(&self, asks: &[Ask]) -> Result<Vec<&Answer>, Waiting> {
         let missing: Vec<Ask> = asks
             .iter()
             .filter(|ask| !self.0.contains_key(&ask.key()))

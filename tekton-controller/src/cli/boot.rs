@@ -206,8 +206,8 @@ pub(super) async fn interrupted() {
 
 /// Thirty-two random bytes in hexadecimal.
 fn random_token() -> String {
-    let bytes: [u8; 32] = rand::random();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let halves: [u128; 2] = rand::random();
+    format!("{:032x}{:032x}", halves[0], halves[1])
 }
 
 /// The images that are files of this program. It acts as each of the step programs by the name it is started
@@ -255,7 +255,6 @@ fn admit(input: &AdmissionInput, config: &Config) -> Result<Value, Refusal> {
     let operation = match input.operation {
         cluster::Operation::Create => Operation::Create,
         cluster::Operation::Update => Operation::Update,
-        _ => return Ok(input.object.clone()),
     };
     if !is_tekton {
         return Ok(input.object.clone());

@@ -47,7 +47,7 @@ impl<'a> Files<'a> {
             )
         };
         let Some(spec) = spec else { return Ok(()) };
-        self.required_params(run, spec)?;
+        Self::required_params(run, spec)?;
         if kind == "Pipeline" {
             self.pipeline(owner, spec, &prefix)?;
         }
@@ -112,7 +112,7 @@ impl<'a> Files<'a> {
             .unwrap_or(self.namespace)
     }
 
-    fn required_params(&self, run: &Document, spec: &Value) -> Result<(), CliError> {
+    fn required_params(run: &Document, spec: &Value) -> Result<(), CliError> {
         let run_spec = at(&run.object, &["spec"]).unwrap_or(&Value::Null);
         let given: BTreeSet<&str> = items(run_spec, "params").iter().filter_map(name_of).collect();
         let missing: Vec<String> = items(spec, "params")
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn document(kind: &str, spec: Value) -> Document {
+    fn document(kind: &str, spec: &Value) -> Document {
         let name = kind.to_lowercase();
         let object =
             json!({"apiVersion": "tekton.dev/v1", "kind": kind, "metadata": {"name": name}, "spec": spec});
@@ -177,15 +177,15 @@ mod tests {
 
     #[test]
     fn a_missing_task_is_named_with_its_field() {
-        let run = document("TaskRun", json!({"taskRef": {"name": "gone"}}));
+        let run = document("TaskRun", &json!({"taskRef": {"name": "gone"}}));
         assert_eq!(
             complaint(&[run]),
             "f.yaml: TaskRun \"taskrun\": spec.taskRef.name: Task \"gone\" is not in the files"
         );
-        let run = document("PipelineRun", json!({"pipelineRef": {"name": "pipeline"}}));
+        let run = document("PipelineRun", &json!({"pipelineRef": {"name": "pipeline"}}));
         let pipeline = document(
             "Pipeline",
-            json!({"tasks": [{"name": "a", "taskRef": {"name": "gone"}}]}),
+            &json!({"tasks": [{"name": "a", "taskRef": {"name": "gone"}}]}),
         );
         let expected =
             "f.yaml: Pipeline \"pipeline\": spec.tasks[0].taskRef.name: Task \"gone\" is not in the files";
@@ -196,13 +196,13 @@ mod tests {
     fn a_param_without_value_is_named() {
         let task = document(
             "Task",
-            json!({"params": [{"name": "who"}, {"name": "x", "default": "1"}]}),
+            &json!({"params": [{"name": "who"}, {"name": "x", "default": "1"}]}),
         );
-        let run = document("TaskRun", json!({"taskRef": {"name": "task"}}));
+        let run = document("TaskRun", &json!({"taskRef": {"name": "task"}}));
         assert!(complaint(&[task.clone(), run]).contains("spec.params: required param \"who\" has no value"));
         let run = document(
             "TaskRun",
-            json!({"taskRef": {"name": "task"}, "params": [{"name": "who", "value": "x"}]}),
+            &json!({"taskRef": {"name": "task"}, "params": [{"name": "who", "value": "x"}]}),
         );
         assert!(check(&[task, run], "default").is_ok());
     }
@@ -211,7 +211,7 @@ mod tests {
     fn remote_and_custom_references_are_left_alone() {
         let tasks = json!([{"name": "a", "taskRef": {"apiVersion": "example.dev/v1", "kind": "Wait", "name": "w"}},
                            {"name": "b", "taskRef": {"resolver": "git"}}]);
-        let run = document("PipelineRun", json!({"pipelineSpec": {"tasks": tasks}}));
+        let run = document("PipelineRun", &json!({"pipelineSpec": {"tasks": tasks}}));
         assert!(check(&[run], "default").is_ok());
     }
 }

@@ -92,7 +92,7 @@ impl RegistryImages {
         let mut platforms = Vec::new();
         match manifest {
             OciManifest::Image(manifest) => {
-                platforms.push(self.platform(&reference, &manifest.config).await?)
+                platforms.push(self.platform(&reference, &manifest.config).await?);
             }
             OciManifest::ImageIndex(index) => {
                 for entry in index.manifests {

@@ -3,11 +3,12 @@
 //! Upstream counterpart: `pkg/reconciler/pipelinerun/affinity_assistant.go`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use k8s_openapi::api::apps::v1::{StatefulSet, StatefulSetSpec};
 use k8s_openapi::api::core::v1::{
     Affinity, Container, PersistentVolumeClaim, PersistentVolumeClaimVolumeSource, PodAffinityTerm,
-    PodAntiAffinity, PodSpec, PodTemplateSpec, ResourceRequirements, SecurityContext, Volume, VolumeMount,
+    PodAntiAffinity, PodSpec, PodTemplateSpec, ResourceRequirements, Volume, VolumeMount,
     WeightedPodAffinityTerm,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
@@ -37,11 +38,11 @@ pub(super) fn assistant_name(workspace: &str, run: &str) -> String {
 }
 
 fn short_hash(text: &str) -> String {
-    Sha256::digest(text)
-        .iter()
-        .take(5)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let digest = Sha256::digest(text);
+    digest.iter().take(5).fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 /// The annotation value that binds a child to an assistant; empty if there is none.
@@ -185,7 +186,9 @@ fn assistant(
         Err(failure) if failure.is_not_found() => {
             let set = stateful_set(draft, name, templates, claims, input);
             let mut object = serde_json::to_value(set).unwrap_or_default();
-            object["metadata"]["namespace"] = json!(namespace);
+            if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+                metadata.insert("namespace".to_owned(), json!(namespace));
+            }
             match answers.ask(Ask::Create {
                 object,
                 dry_run: false,
@@ -274,7 +277,7 @@ fn stateful_set(
         set: flags.set_security_context,
         read_only_root: flags.set_security_context_read_only_root_filesystem,
     };
-    let security = security.context(windows).unwrap_or_else(SecurityContext::default);
+    let security = security.context(windows).unwrap_or_default();
     let amounts: BTreeMap<String, Quantity> = [("cpu", "50m"), ("memory", "100Mi")]
         .map(|(name, amount)| (name.to_owned(), Quantity(amount.to_owned())))
         .into();

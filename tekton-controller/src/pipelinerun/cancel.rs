@@ -88,7 +88,7 @@ pub(super) fn children(
             });
         }
     }
-    for (ask, answer) in asks.iter().zip(answers.all(asks.clone())?) {
+    for (ask, answer) in asks.iter().zip(answers.all(&asks)?) {
         let (Ask::Patch { target, .. }, Err(failure)) = (ask, answer) else {
             continue;
         };

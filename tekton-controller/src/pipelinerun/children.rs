@@ -42,7 +42,7 @@ pub(super) fn recover(draft: &mut Draft, answers: &Answers) -> Result<(), Halt> 
         })
         .collect();
     let mut found: Vec<(&str, &str, &Value)> = Vec::new();
-    for ((kind, api_version), answer) in KINDS.iter().zip(answers.all(asks)?) {
+    for ((kind, api_version), answer) in KINDS.iter().zip(answers.all(&asks)?) {
         let list = answer.as_ref().map_err(Halt::from)?;
         found.extend(
             list.as_array()

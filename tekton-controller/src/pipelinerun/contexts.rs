@@ -96,9 +96,9 @@ pub(super) fn of_params(spec: &PipelineSpec, run: &[Param]) -> Result<Replacemen
             .map(|item| known.string(item))
             .collect();
         let value = ParamValue::Array(items);
-        names(name)
-            .into_iter()
-            .for_each(|name| insert(&mut known, name, &value));
+        for name in names(name) {
+            insert(&mut known, name, &value);
+        }
     }
     for (name, value) in defaults(ParamType::Object) {
         if names(name).iter().any(|name| known.objects.contains_key(name)) {

@@ -334,11 +334,11 @@ impl Builder<'_> {
             let owner = owners
                 .into_iter()
                 .flatten()
-                .find(|owner| owner["controller"] == json!(true));
-            let Some(owner) = owner.filter(|owner| owner["kind"] == json!("PipelineRun")) else {
+                .find(|owner| owner.get("controller") == Some(&json!(true)));
+            let Some(owner) = owner.filter(|owner| owner.get("kind") == Some(&json!("PipelineRun"))) else {
                 return Ok(Ok(()));
             };
-            let name = owner["name"].as_str().unwrap_or_default();
+            let name = owner.get("name").and_then(Value::as_str).unwrap_or_default();
             let target = ObjectRef::new("tekton.dev/v1", "PipelineRun", self.draft.namespace(), name);
             match answers.ask(Ask::Get(target))? {
                 Ok(parent) => current = parent.clone(),

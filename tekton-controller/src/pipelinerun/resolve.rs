@@ -387,7 +387,7 @@ fn prefetch<'a>(
             Ask::Cached(child_ref(kind, draft.namespace(), &text(&reference.name)))
         })
         .collect();
-    answers.all(asks)?;
+    answers.all(&asks)?;
     Ok(())
 }
 

@@ -20,10 +20,11 @@ pub(super) struct ResolvedRef {
 }
 
 /// Why references could not be resolved, and the task that is to blame.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
 pub(super) struct Unresolved {
     pub(super) task: String,
-    pub(super) message: String,
+    message: String,
 }
 
 /// Access to the tasks of a run by name.

@@ -107,8 +107,8 @@ impl TaskState {
 
     /// Reason of the first child that has not succeeded, or of the first child.
     pub(super) fn reason(&self) -> &str {
-        let unsuccessful = self.children.iter().filter(|child| !child.is_successful());
-        let reason = unsuccessful.filter_map(Child::first_reason).next();
+        let mut unsuccessful = self.children.iter().filter(|child| !child.is_successful());
+        let reason = unsuccessful.find_map(Child::first_reason);
         reason
             .or_else(|| self.children.first().and_then(Child::first_reason))
             .unwrap_or_default()

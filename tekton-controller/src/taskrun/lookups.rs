@@ -30,7 +30,7 @@ pub(super) fn look_up(
             let asks = names
                 .iter()
                 .map(|name| Ask::Get(ObjectRef::new("v1", "Secret", &namespace, *name)));
-            let secrets = answers.all(asks.collect())?;
+            let secrets = answers.all(&asks.collect::<Vec<_>>())?;
             found.secrets = names
                 .iter()
                 .zip(secrets)

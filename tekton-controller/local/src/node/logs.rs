@@ -434,7 +434,7 @@ mod tests {
             }
         });
         first.copy(&b"a\n"[..], "stdout").await.unwrap();
-        first.copy(&[b'x'; 40_000][..], "stderr").await.unwrap();
+        first.copy(vec![b'x'; 40_000].as_slice(), "stderr").await.unwrap();
         first.close();
         let text = follower.await.unwrap();
         assert_eq!(text.len(), 40_002);

@@ -1,5 +1,11 @@
 //! Pods on a node with the API in this process, at every isolation that works here.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test program with cases that are programs of their own"
+)]
+
 mod cases;
 mod driver;
 

@@ -1,2 +1,0 @@
-#[path = "it/golden.rs"]
-mod golden;
