@@ -105,7 +105,7 @@ pub struct UpArgs {
     /// Where to write the kubeconfig
     #[arg(long, default_value = "tekton.kubeconfig", value_name = "FILE")]
     pub kubeconfig: PathBuf,
-    /// Starts the API alone, without controllers, pod runner and garbage collector
+    /// Starts the API alone, without controllers, admission, pod runner and garbage collector
     #[arg(long)]
     pub api_only: bool,
     /// How containers are kept apart from this machine

@@ -10,8 +10,9 @@ use kube::Client;
 use serde_json::{Value, json};
 use tekton_api::admission::{self, Operation};
 use tekton_api::config::Config;
+use tekton_api::convert::{self, ConvertError};
 use tekton_local::builtin;
-use tekton_local::cluster::{self, AdmissionInput, Cluster, ClusterOptions, Refusal, Server, Tls};
+use tekton_local::cluster::{self, AdmissionInput, Admit, Cluster, ClusterOptions, Refusal, Server, Tls};
 use tekton_local::node::{ApiAddress, BuiltinImage, BuiltinImages, Isolation, Node, NodeError, NodeOptions};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -60,9 +61,13 @@ impl Machine {
         let token = random_token();
         let (config_sender, config) = config_watch::channel();
         let admitted = config.clone();
-        let admit = move |input: AdmissionInput| admit(&input, &admitted.borrow());
+        let admit: Admit = Arc::new(move |input: AdmissionInput| admit(&input, &admitted.borrow()));
+        let converted = config.clone();
+        let convert = move |object: Value, to: &str| in_version(object, to, &converted.borrow());
         let cluster = Cluster::new(ClusterOptions {
-            admission: Some(Arc::new(admit)),
+            // Without the controllers there is no webhook either, as in a cluster.
+            admission: (!options.api_only).then_some(admit),
+            convert: Some(Arc::new(convert)),
             token: Some(token.clone()),
             ..ClusterOptions::default()
         });
@@ -247,6 +252,19 @@ fn images() -> std::io::Result<BuiltinImages> {
     );
     add("tekton.local/tekton:builtin".to_owned(), "tekton", own.clone());
     Ok(found)
+}
+
+/// An object in another version; kinds without a conversion only change their name.
+fn in_version(mut object: Value, to: &str, config: &Config) -> Result<Value, String> {
+    match convert::convert_with_defaults(&object, to, config) {
+        Err(ConvertError::Unsupported { .. }) => {
+            if let Some(members) = object.as_object_mut() {
+                members.insert("apiVersion".to_owned(), json!(to));
+            }
+            Ok(object)
+        }
+        other => other.map_err(|error| error.to_string()),
+    }
 }
 
 /// Admission of Tekton's kinds: defaults, then validation, in the words of upstream's webhook.
