@@ -96,7 +96,7 @@ fn work(draft: &mut Draft, input: &PassInput<'_>, answers: &Answers) -> Result<(
     }
     let run = resolve::pipeline(draft, input, answers)?;
     let timeouts = Timeouts::of(&draft.run, input.config, input.now);
-    let mut facts = resolve::tasks(draft, &run, timeouts, input, answers)?;
+    let mut facts = resolve::tasks::resolve(draft, &run, timeouts, input, answers)?;
     check_tasks(draft, &run, &facts, input)?;
     evaluate_cel(draft, &mut facts)?;
     if draft.asks_for(&PipelineRunSpecStatus::CancelledRunFinally) && !facts.running(false).is_empty() {
