@@ -1,52 +1,37 @@
-//! Arithmetic on Kubernetes resource quantities: parse, compare, divide, print.
+//! Arithmetic on Kubernetes resource quantities: compare, divide, print.
 //!
-//! Values are exact to a billionth, as in Kubernetes; text that is no quantity counts as zero, because
-//! the API server has refused it long before a pod is built.
+//! Text that is no quantity counts as zero, because the API server has refused it long before a pod is built.
 //! Upstream counterpart: `k8s.io/apimachinery/pkg/api/resource`.
 
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use tekton_api::quantity;
 
 const NANO: i128 = 1_000_000_000;
 const MILLI: i128 = 1_000_000;
 
-/// The notation in which a quantity was written and is printed again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Notation {
-    /// `1k`, `500m`
-    #[default]
-    Decimal,
-    /// `1Ki`
-    Binary,
-    /// `1e3`
-    Exponent,
-}
-
 /// A resource amount.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Amount {
-    nanos: i128,
-    notation: Notation,
-}
+pub(crate) struct Amount(quantity::Amount);
 
 impl Amount {
     /// Reads a quantity; zero if it is not one.
     pub(crate) fn of(quantity: &Quantity) -> Self {
-        parse(&quantity.0).unwrap_or_default()
+        Self(quantity::Amount::parse(&quantity.0).unwrap_or_default())
     }
 
     /// True for nothing at all.
     pub(crate) fn is_zero(self) -> bool {
-        self.nanos == 0
+        self.0.nanos == 0
     }
 
     /// The larger one; `self` if equal.
     pub(crate) fn max(self, other: Self) -> Self {
-        if other.nanos > self.nanos { other } else { self }
+        if other.exceeds(self) { other } else { self }
     }
 
     /// Compares by value.
     pub(crate) fn exceeds(self, other: Self) -> bool {
-        self.nanos > other.nanos
+        self.0 > other.0
     }
 
     /// The share of one of `parts` in whole units, after rounding the amount up to whole units.
@@ -63,133 +48,17 @@ impl Amount {
         let Ok(parts) = i128::try_from(parts) else {
             return self;
         };
-        let units = ceil_div(self.nanos, unit);
-        Self {
+        let units = self.0.nanos / unit + (self.0.nanos % unit).signum();
+        Self(quantity::Amount {
             nanos: units.checked_div(parts).unwrap_or_default() * unit,
-            notation: self.notation,
-        }
+            notation: self.0.notation,
+        })
     }
 
     /// Prints in the canonical form of its notation.
     pub(crate) fn quantity(self) -> Quantity {
-        if self.is_zero() {
-            return Quantity("0".to_owned());
-        }
-        let small = self.nanos.abs() < 1024 * NANO;
-        Quantity(match self.notation {
-            Notation::Binary if !small => print_binary(ceil_div(self.nanos, NANO)),
-            Notation::Exponent => print_decimal(self.nanos, |power| format!("e{power}")),
-            Notation::Binary | Notation::Decimal => print_decimal(self.nanos, decimal_suffix),
-        })
+        Quantity(self.0.canonical())
     }
-}
-
-/// Division that rounds away from zero.
-fn ceil_div(value: i128, by: i128) -> i128 {
-    value / by + (value % by).signum()
-}
-
-fn parse(text: &str) -> Option<Amount> {
-    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let number_end = unsigned
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(unsigned.len());
-    let (number, suffix) = unsigned.split_at_checked(number_end)?;
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
-        return None;
-    }
-    let (multiplier, power, notation) = scale(suffix)?;
-    let digits: i128 = match format!("{whole}{fraction}").trim_start_matches('0') {
-        "" => 0,
-        digits if digits.len() > 30 => i128::from(i64::MAX),
-        digits => digits.parse().ok()?,
-    };
-    let shift = power + 9 - i32::try_from(fraction.len()).ok()?;
-    let nanos = scaled(digits.checked_mul(multiplier)?, shift).min(i128::from(i64::MAX) * NANO);
-    Some(Amount {
-        nanos: if text.starts_with('-') { -nanos } else { nanos },
-        notation,
-    })
-}
-
-/// `value` times ten to the `power`, rounded up.
-fn scaled(value: i128, power: i32) -> i128 {
-    let factor = 10_i128.checked_pow(power.unsigned_abs());
-    match (factor, power < 0) {
-        (Some(factor), false) => value.saturating_mul(factor),
-        (Some(factor), true) => ceil_div(value, factor),
-        (None, false) if value != 0 => i128::MAX,
-        (None, true) => value.signum(),
-        (None, false) => 0,
-    }
-}
-
-/// Binary multiplier, power of ten and notation of a suffix.
-fn scale(suffix: &str) -> Option<(i128, i32, Notation)> {
-    let decimal = |power| Some((1, power, Notation::Decimal));
-    let binary = |power: u32| Some((1_i128 << (10 * power), 0, Notation::Binary));
-    match suffix {
-        "n" => decimal(-9),
-        "u" => decimal(-6),
-        "m" => decimal(-3),
-        "" => decimal(0),
-        "k" => decimal(3),
-        "M" => decimal(6),
-        "G" => decimal(9),
-        "T" => decimal(12),
-        "P" => decimal(15),
-        "E" => decimal(18),
-        "Ki" => binary(1),
-        "Mi" => binary(2),
-        "Gi" => binary(3),
-        "Ti" => binary(4),
-        "Pi" => binary(5),
-        "Ei" => binary(6),
-        exponent => {
-            let power: i32 = exponent.strip_prefix(['e', 'E'])?.parse().ok()?;
-            Some((1, power.clamp(-100, 100), Notation::Exponent))
-        }
-    }
-}
-
-fn print_binary(value: i128) -> String {
-    let (mut value, mut unit) = (value, 0);
-    while value % 1024 == 0 && unit < 6 {
-        value /= 1024;
-        unit += 1;
-    }
-    let suffix = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].get(unit).unwrap_or(&"");
-    format!("{value}{suffix}")
-}
-
-fn print_decimal(nanos: i128, suffix: impl Fn(i32) -> String) -> String {
-    let (mut value, mut power) = (nanos, -9);
-    while value % 1000 == 0 && power < 18 {
-        value /= 1000;
-        power += 3;
-    }
-    if power == 0 {
-        value.to_string()
-    } else {
-        format!("{value}{}", suffix(power))
-    }
-}
-
-fn decimal_suffix(power: i32) -> String {
-    match power {
-        -9 => "n",
-        -6 => "u",
-        -3 => "m",
-        3 => "k",
-        6 => "M",
-        9 => "G",
-        12 => "T",
-        15 => "P",
-        18 => "E",
-        _ => "",
-    }
-    .to_owned()
 }
 
 #[cfg(test)]
